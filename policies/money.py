@@ -1,0 +1,107 @@
+"""Money as integer minor units and an ISO 4217 currency; typed text is read strictly or refused."""
+
+import re
+from typing import Self
+
+from babel.numbers import get_currency_precision, list_currencies
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+_TYPED = re.compile(r"(?P<units>[0-9]{1,12})(?:\.(?P<fraction>[0-9]+))?")
+
+
+class MoneyRefused(ValueError):
+    """What was typed is not an amount of this currency; the text says what would be."""
+
+
+class Money(BaseModel):
+    """An amount, never negative: `minor` counts the currency's smallest unit (99.00 EUR is 9900)."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    minor: int = Field(ge=0, lt=10**15)
+    currency: str = Field(pattern=r"^[A-Z]{3}$")
+
+    @field_validator("currency")
+    @classmethod
+    def _currency_exists(cls, currency: str) -> str:
+        if currency not in list_currencies():
+            raise ValueError(f"{currency} is not an ISO 4217 currency")
+        return currency
+
+    @classmethod
+    def typed(cls, text: str, currency: str) -> Self:
+        """Read an amount as a person typed it: digits, and exactly the currency's decimals or none.
+
+        Raises:
+            MoneyRefused: for anything that two people could read differently (`4.120`, `250,00`, `1e2`).
+        """
+        digits = get_currency_precision(currency)
+        example = f"250.{'0' * digits}" if digits else "250"
+        stripped = text.strip()
+        match = _TYPED.fullmatch(stripped) if stripped.isascii() else None
+        if match is None:
+            raise MoneyRefused(f'"{text}" is not an amount. Type digits only, for example {example}.')
+        fraction = match["fraction"] or ""
+        if fraction and len(fraction) != digits:
+            raise MoneyRefused(
+                f'"{text}" has {len(fraction)} decimals; {currency} has {digits}. Type for example {example}.'
+            )
+        minor = int(match["units"] + (fraction or "0" * digits))
+        if minor == 0:
+            raise MoneyRefused(f'"{text}" is nothing. To pay nothing, remove the line or reject the call.')
+        return cls(minor=minor, currency=currency)
+
+    @property
+    def plain(self) -> str:
+        """The amount as it is typed: `4120.00`, without currency or grouping."""
+        digits = get_currency_precision(self.currency)
+        if digits == 0:
+            return str(self.minor)
+        whole, fraction = divmod(self.minor, 10**digits)
+        return f"{whole}.{fraction:0{digits}d}"
+
+    def __str__(self) -> str:
+        """The amount as it is shown: `4,120.00 EUR`."""
+        whole, dot, fraction = self.plain.partition(".")
+        return f"{int(whole):,}{dot}{fraction} {self.currency}"
+
+    def _same(self, other: Self) -> None:
+        if self.currency != other.currency:
+            raise CurrencyMixed(f"{self.currency} and {other.currency} cannot be added or compared.")
+
+    def __add__(self, other: Self) -> Self:
+        self._same(other)
+        return type(self)(minor=self.minor + other.minor, currency=self.currency)
+
+    def __le__(self, other: Self) -> bool:
+        self._same(other)
+        return self.minor <= other.minor
+
+    def __lt__(self, other: Self) -> bool:
+        self._same(other)
+        return self.minor < other.minor
+
+    def __gt__(self, other: Self) -> bool:
+        return not self <= other
+
+
+class CurrencyMixed(TypeError):
+    """Amounts of two currencies met in one sum; the text names both."""
+
+
+def zero(currency: str) -> Money:
+    """Nothing, in this currency."""
+    return Money(minor=0, currency=currency)
+
+
+def eur(units: int) -> Money:
+    """Whole euros, for limits in rules."""
+    return Money(minor=units * 100, currency="EUR")
+
+
+def total(amounts: "list[Money] | tuple[Money, ...]") -> Money:
+    """The sum of at least one amount of one currency."""
+    result = amounts[0]
+    for amount in amounts[1:]:
+        result += amount
+    return result

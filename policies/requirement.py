@@ -1,0 +1,102 @@
+"""What one call needs before it may run, with the sentences a reviewer reads."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from policies.money import Money
+from policies.risk import Mode, Risk
+
+#: The tier of whatever nobody wrote a rule for, and of every rule that failed.
+STRICTEST_TIER = "strictest"
+
+
+class Frozen(BaseModel):
+    """A value: equal by content, never changed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Spending(Frozen):
+    """What a call takes from a cap: amounts by key (a customer, a run), reserved when the call is claimed."""
+
+    cap: str
+    amounts: dict[str, Money]
+    limit: Money
+    window: Literal["day", "run"] = "day"
+
+
+class Requirement(Frozen):
+    """What one call needs. Built by a rule with the verbs below, finished by `policies.evaluate`.
+
+    `radius` is what is hurt if this goes wrong (the grouping key of cards); `resources` are the ids it touches;
+    `amount` is what a reviewer's personal limit is compared with; `reasons` are whole sentences.
+    """
+
+    radius: str
+    resources: tuple[str, ...] = ()
+    mode: Mode = Mode.HUMAN
+    tier: str = STRICTEST_TIER
+    reviewers: int = 1
+    amount: Money | None = None
+    counts: dict[str, Money] = {}
+    spends: tuple[Spending, ...] = ()
+    reasons: tuple[str, ...] = ()
+    confirm: bool = False
+    # Filled in by policies.evaluate, from the rule and the law:
+    risk: Risk = Risk.IRREVERSIBLE
+    undo: str | None = None
+    ttl_s: int = 0
+    lapse_s: int = 0
+    law: str = ""
+
+    def spending(
+        self, cap: str, amounts: Mapping[str, Money], *, limit: Money, window: Literal["day", "run"] = "day"
+    ) -> Self:
+        """Take these amounts from a cap; refused at the claim when any key would pass the limit."""
+        spending = Spending(cap=cap, amounts=dict(amounts), limit=limit, window=window)
+        return self.model_copy(update={"spends": (*self.spends, spending)})
+
+    def counting(self, label: str, amount: Money) -> Self:
+        """Add to the run's running sum `label`, which later rules read with `so_far.in_run(label)`."""
+        return self.model_copy(update={"counts": {**self.counts, label: amount}, "amount": amount})
+
+    def auto_when(self, condition: bool, because: str) -> Self:  # noqa: FBT001 - reads as a sentence in rules
+        """Run unasked when the condition holds."""
+        if not condition or self.mode is Mode.FORBIDDEN:
+            return self
+        return self.model_copy(update={"mode": Mode.AUTO, "reasons": (*self.reasons, because)})
+
+    def forbid_when(self, condition: bool, because: str) -> Self:  # noqa: FBT001 - as auto_when
+        """Refuse, whoever asks and whoever would approve; wins over `auto_when`."""
+        if not condition:
+            return self
+        return self.model_copy(update={"mode": Mode.FORBIDDEN, "reasons": (*self.reasons, because)})
+
+    def needs(self, tier: str, *, reviewers: int = 1, because: str | None = None, confirm: bool = False) -> Self:
+        """Ask this many different people of a tier of `reviewers.toml`; `confirm` asks each twice."""
+        reasons = (*self.reasons, because) if because and self.mode is Mode.HUMAN else self.reasons
+        update = {"tier": tier, "reviewers": reviewers, "reasons": reasons, "confirm": confirm}
+        return self.model_copy(update=update)
+
+
+class Standing(Frozen):
+    """The tally so far: what was decided, by whom, what is missing, in one sentence."""
+
+    verdict: Literal["pending", "approved", "rejected"]
+    approved_by: tuple[str, ...] = ()
+    missing: int = 0
+    sentence: str
+
+
+def unruled(tool: str, why: str, resources: Sequence[str] = ()) -> Requirement:
+    """What a call needs that no rule could judge: a person of the strictest tier, told why."""
+    return Requirement(
+        radius=f"{tool}: no rule",
+        resources=tuple(resources),
+        tier=STRICTEST_TIER,
+        reviewers=1,
+        confirm=True,
+        reasons=(why,),
+    )

@@ -1,0 +1,98 @@
+"""How a team writes the law: one typed function per tool."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from policies.arguments import Arguments
+from policies.money import Money, zero
+from policies.requirement import Requirement
+from policies.risk import Risk
+
+
+class Facts(BaseModel):
+    """What the team's own data says about the arguments: fetched by the action's check, sealed with the call."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class NoFacts(Facts):
+    """For rules that need nothing but the arguments."""
+
+
+A = TypeVar("A", bound=Arguments)
+F = TypeVar("F", bound=Facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[A, F]):
+    """One call as a rule sees it."""
+
+    tool: str
+    agent: str
+    requester: str
+    args: A
+    facts: F
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What the run has taken up already, this turn's other calls included, by label."""
+
+    run: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def in_run(self, label: str, currency: str = "EUR") -> Money:
+        """The sum of everything counted under `label` in this run, without the call being judged."""
+        return Money(minor=self.run.get((label, currency), 0), currency=currency)
+
+    def nothing(self, currency: str) -> Money:
+        """Zero of a currency, to start a sum with."""
+        return zero(currency)
+
+
+Judge = Callable[[Ask[Any, Any], Spend], Requirement]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One clause of the law. `undo` says in words how the effect is taken back, None when it cannot be."""
+
+    tool: str
+    arguments: type[Arguments]
+    facts: type[Facts]
+    risk: Risk
+    undo: str | None
+    judge: Judge
+    module: str
+    source: str
+
+
+def rule(
+    arguments: type[A], facts: type[F] | None = None, *, risk: Risk, undo: str | None = None
+) -> Callable[[Callable[[Ask[A, F], Spend], Requirement]], Rule]:
+    """Make a function the rule of the tool that bears its name.
+
+    `undo` says in words how the effect is taken back. A rule must be pure: it is called several times.
+    """
+
+    def declare(judge: Callable[[Ask[A, F], Spend], Requirement]) -> Rule:
+        import inspect  # noqa: PLC0415 - only needed where rules are declared
+
+        try:
+            source = inspect.getsource(judge)
+        except OSError:  # typed at a prompt: no source, so the name must do
+            source = judge.__qualname__
+        return Rule(
+            tool=judge.__name__,
+            arguments=arguments,
+            facts=facts or NoFacts,
+            risk=risk,
+            undo=undo,
+            judge=judge,
+            module=judge.__module__,
+            source=source,
+        )
+
+    return declare
