@@ -3,19 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from policies.money import Money
 from policies.risk import Mode, Risk
+from policies.values import Frozen
 
 #: The tier of whatever nobody wrote a rule for, and of every rule that failed.
 STRICTEST_TIER = "strictest"
-
-
-class Frozen(BaseModel):
-    """A value: equal by content, never changed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Spending(Frozen):

@@ -1,0 +1,210 @@
+"""What the state of record holds, as values."""
+
+from typing import Literal
+
+from approvals.lifecycle import FINAL, Cause, RunState, State
+from approvals.preview import Preview
+from policies.person import Decision, Person
+from policies.requirement import Requirement
+from policies.values import Frozen
+
+__all__ = ["Decision", "Person"]  # re-exported: values of the law that the state of record keeps
+
+
+class Run(Frozen):
+    """One execution of an agent, paused and resumed. Instants are milliseconds of the store's clock."""
+
+    id: str
+    state: RunState
+    request: str
+    requester: str
+    channel: str
+    thread_ts: str
+    agent: str
+    parent: str | None = None
+    barrier: Literal["batch", "pause"] = "batch"
+    turns: int = 0
+    pause: int = 0
+    reason: str | None = None
+    answer: str | None = None
+    created_at: int
+    ended_at: int | None = None
+
+
+class CallContent(Frozen):
+    """What is encrypted at rest: one version of a call, everything a reviewer or the gate needs.
+
+    `requested` is the model's raw argument text; `arguments` the sealed ones as canonical JSON text;
+    `facts` likewise; `problem` says why the call could not be judged; `previous` is the difference to the version before.
+    """
+
+    requested: str
+    arguments: str
+    facts: str = "{}"
+    requirement: Requirement
+    preview: Preview
+    agent_version: str
+    tool_schema: str
+    reason: str | None = None
+    lookups: tuple[str, ...] = ()
+    problem: str | None = None
+    previous: tuple[str, ...] = ()
+
+
+class Call(Frozen):
+    """One tool call the agent wants to make. `number` counts from 1 within its pause."""
+
+    key: str
+    run: str
+    batch: str | None
+    pause: int
+    number: int
+    sdk_id: str
+    agent: str
+    tool: str
+    state: State
+    version: int
+    content: CallContent
+    seal: str
+    cause: Cause | None = None
+    reason: str | None = None
+    needed: int = 1
+    decisions: tuple[Decision, ...] = ()
+    refreshing: bool = False
+    execute_by: int | None = None
+    claimed_at: int | None = None
+    ended_at: int | None = None
+    intended: bool = False
+    receipt: str | None = None
+    held: bool = False
+
+    @property
+    def final(self) -> bool:
+        """Nothing will change this call any more (an unknown outcome may still be settled)."""
+        return self.state in FINAL
+
+    @property
+    def idempotency_key(self) -> str:
+        """The key the tool gives its provider; the same for every version and every attempt."""
+        return f"vobo-{self.run}-{self.key}"
+
+
+class Batch(Frozen):
+    """Calls reviewed together: one blast radius, at most eight calls, one card. `decide_by` is set when posted."""
+
+    id: str
+    run: str
+    pause: int
+    radius: str
+    number: int
+    calls: tuple[str, ...]
+    has_card: bool = True
+    generation: int = 0
+    ttl_s: int
+    lapse_s: int
+    decide_by: int | None = None
+    posted_at: int | None = None
+    channel: str | None = None
+    ts: str | None = None
+
+
+class BatchView(Frozen):
+    """Everything a card is rendered from, read in one step. `now` is the store's clock when it was read."""
+
+    run: Run
+    batch: Batch
+    calls: tuple[Call, ...]
+    now: int
+
+
+class PauseView(Frozen):
+    """Everything the outcome table is rendered from."""
+
+    run: Run
+    pause: int
+    calls: tuple[Call, ...]
+    now: int
+
+
+class ProposedCall(Frozen):
+    """A call as the worker writes it at a pause. `state` is where policy put it."""
+
+    key: str
+    sdk_id: str
+    number: int
+    agent: str
+    tool: str
+    batch: str | None
+    state: Literal[State.PROPOSED, State.PENDING_REVIEW, State.APPROVED, State.REJECTED]
+    cause: Cause | None = None
+    reason: str | None = None
+    held: bool = False
+    content: CallContent
+    seal: str
+
+
+class ProposedBatch(Frozen):
+    """A batch as the worker writes it at a pause."""
+
+    id: str
+    radius: str
+    number: int
+    calls: tuple[str, ...]
+    has_card: bool
+    ttl_s: int
+    lapse_s: int
+
+
+class PauseWrite(Frozen):
+    """One pause, written in one step: the saved state of the run, its calls and its batches."""
+
+    state: bytes
+    turns: int
+    calls: tuple[ProposedCall, ...]
+    batches: tuple[ProposedBatch, ...]
+
+
+class RunLease(Frozen):
+    """The right to drive one run: renewed by its holder, fenced by `epoch`."""
+
+    run: str
+    token: str
+    epoch: int
+    resuming: bool
+
+
+class BatchLease(Frozen):
+    """The right to take a batch's approved calls through the gate."""
+
+    batch: str
+    run: str
+    token: str
+    epoch: int
+    generation: int
+
+
+class Claim(Frozen):
+    """The right to run one call once. `token` fences the intent and the receipt."""
+
+    call: str
+    batch: str
+    token: str
+    version: int
+    lease_until: int
+
+
+class OutboxEntry(Frozen):
+    """One Slack message the bot owes: rendered from the newest state, sent until `delivered` reaches `desired`.
+
+    `subject` is a run id, batch id, `run:pause` or call key, by kind.
+    """
+
+    id: str
+    kind: Literal["opening", "card", "outcome", "answer", "alert", "notice"]
+    subject: str
+    desired: int
+    delivered: int = 0
+    channel: str | None = None
+    ts: str | None = None
+    attempts: int = 0
+    sending: bool = False

@@ -1,0 +1,85 @@
+"""What code, never the model, says about a call before a person is asked."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import rfc8785
+from pydantic import BaseModel, ConfigDict
+
+#: Rows shown on a card.
+SAMPLE_ROWS = 5
+
+Row = dict[str, str | int | bool | None]
+
+
+class Precondition(BaseModel):
+    """What must still be true when the call runs: the material columns of the rows it rests on, by row id.
+
+    Order and immaterial columns do not count; a vanished, new or changed row does.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sentence: str
+    rows: dict[str, Row] = {}
+
+    @classmethod
+    def over(cls, sentence: str, rows: Sequence[Mapping[str, Any]], *, key: str, material: Sequence[str]) -> Self:
+        """Keep the material columns of each row under its id."""
+        kept: dict[str, Row] = {
+            str(row[key]): {
+                column: value if isinstance(value := row[column], str | int | bool | None) else str(value)
+                for column in material
+            }
+            for row in rows
+        }
+        return cls(sentence=sentence, rows=kept)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over the rows in canonical form; equal for equal content, whatever its order."""
+        canonical = rfc8785.dumps({key: dict(row) for key, row in self.rows.items()})
+        return hashlib.sha256(canonical).hexdigest()
+
+    def only(self, keys: "set[str] | frozenset[str]") -> Self:
+        """The same precondition restricted to some rows, for an edit that keeps a subset."""
+        return self.model_copy(update={"rows": {key: row for key, row in self.rows.items() if key in keys}})
+
+    def difference(self, now: "Precondition") -> list[str]:
+        """One sentence for each row that vanished, appeared or changed since; empty when nothing did."""
+        lines = [f"{key} is gone" for key in self.rows if key not in now.rows]
+        lines += [f"{key} is new" for key in now.rows if key not in self.rows]
+        for key, old in self.rows.items():
+            new = now.rows.get(key)
+            if new is not None and new != old:
+                changes = ", ".join(
+                    f"{column} {old.get(column)} -> {new.get(column)}"
+                    for column in sorted({*old, *new})
+                    if old.get(column) != new.get(column)
+                )
+                lines.append(f"{key}: {changes}")
+        return lines
+
+
+class Preview(BaseModel):
+    """What a reviewer reads: made by the action's code from the team's own data, counts rather than adverbs.
+
+    `headline` names action and amount; `impact` the blast radius in numbers; `sample` at most five rows;
+    `columns` their order; `personal` the columns masked outside the details; `rows_total` how many rows there are;
+    `body` the artefact itself when the call is a text (a mail); `details` further lines for the details modal.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    headline: str
+    impact: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    sample: tuple[Row, ...] = ()
+    rows: tuple[Row, ...] = ()
+    personal: tuple[str, ...] = ()
+    body: str | None = None
+    details: tuple[str, ...] = ()
+    precondition: Precondition | None = None
+    #: True when no preview was written and fields and values are shown as they are.
+    generic: bool = False
