@@ -1,0 +1,54 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: demo test check lint unit integration e2e bench lock chromium
+
+## demo: the whole story on this machine, no Slack account needed (ARGS=--auto plays the reviewers too)
+demo: .venv/ready
+	@$(BIN)/python tests/demo.py $(ARGS)
+
+## test: everything the gate runs
+test: check e2e
+
+## check: lint, format, types, import contracts, unit and integration tests
+check: lint unit integration
+
+lint: .venv/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tests/check_hosts.py
+
+unit: .venv/ready
+	$(BIN)/python -m pytest tests/unit -q
+
+integration: .venv/ready
+	$(BIN)/python -m pytest tests/integration -q
+
+e2e: .venv/ready chromium
+	$(BIN)/python -m pytest tests/e2e -q
+
+bench: .venv/ready
+	$(BIN)/python bench/run.py $(ARGS)
+
+## lock: re-resolve the newest stable releases into requirements.lock
+lock:
+	uv pip compile --group dev --all-extras pyproject.toml --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 -o requirements.lock
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "vobo needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Setting up .venv (about a minute, once)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock 2>&1 | grep -v '^WARNING: Location' || true
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . 2>&1 | grep -v '^WARNING: Location' || true
+	@$(BIN)/python -c 'import bot, worker, policies, approvals'
+	@touch .venv/ready
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium for the browser tests" \
+	       && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	  || { echo "The browser tests need Chromium. Install it with: sudo apt-get install chromium"; exit 1; }

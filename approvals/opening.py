@@ -1,0 +1,32 @@
+"""From settings to an open store: the one place where a process meets Redis for the first time."""
+
+from typing import NamedTuple
+
+from approvals.queue import WakeupQueue
+from approvals.redis_check import check_server, connect
+from approvals.settings import Settings
+from approvals.store import Store
+from approvals.vault import Vault
+
+
+class Opened(NamedTuple):
+    """What a process needs of the state of record. `warnings` are sentences for whoever started it."""
+
+    store: Store
+    queue: WakeupQueue
+    vault: Vault
+    warnings: tuple[str, ...]
+
+
+def open_store(settings: Settings, *, tenant: str) -> Opened:
+    """Connect, check the server, and open one tenant's store.
+
+    Raises:
+        StateKeysError: VOBO_STATE_KEYS cannot be used.
+        RedisUnreachable: nobody answers at REDIS_URL.
+        UnsafeRedis: the server could lose or evict what waits for a decision.
+    """
+    vault = Vault.from_text(settings.state_keys.get_secret_value())
+    client = connect(settings.redis_url)
+    warnings = check_server(client)
+    return Opened(Store.open(client, vault, tenant=tenant), WakeupQueue(client, vault), vault, tuple(warnings))

@@ -1,0 +1,205 @@
+"""The whole of vobo on this machine: embedded Valkey, sandbox Slack, bot, worker and clock as real processes."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from approvals import valkey
+from approvals.vault import new_key
+from bot.sandbox import WorkspaceClient
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parent.parent
+COMMANDS = {
+    "sandbox": ("-m", "bot.sandbox"),
+    "bot": ("-m", "bot"),
+    "worker": ("-m", "worker"),
+    "clock": ("-m", "worker.clock"),
+}
+
+
+class NotInTime(AssertionError):
+    """Something that had to happen did not; the text says what, and where the logs are."""
+
+
+@dataclass
+class Stack:
+    """Processes by name, their environment and their logs under `home`."""
+
+    home: Path
+    transport: str = "socket"
+    extra: dict[str, str] = field(default_factory=dict)
+    port: int = 0
+    sandbox_args: tuple[str, ...] = ()
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def page(self) -> str:
+        """Where a person opens the sandbox."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def slack(self) -> WorkspaceClient:
+        """The sandbox as a program drives it."""
+        return WorkspaceClient(self.page)
+
+    @property
+    def shop_url(self) -> str:
+        """The sample's database."""
+        return f"sqlite:///{self.home / 'shop.db'}"
+
+    def prepare(self) -> None:
+        """Start the store and fix the environment that every process gets."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        server = valkey.ensure_server(self.home / "valkey")
+        self.port = self.port or free_port()
+        keys = self.home / "state.key"
+        if not keys.exists():
+            keys.write_text(new_key())
+            keys.chmod(0o600)
+        kept = {name: value for name, value in os.environ.items() if name in _KEPT}
+        self.env = {
+            **kept,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+            "REDIS_URL": server.url,
+            "VOBO_STATE_KEYS": keys.read_text(),
+            "VOBO_LEDGER_URL": f"sqlite:///{self.home / 'ledger.db'}",
+            "VOBO_SHOP_URL": self.shop_url,
+            "VOBO_OPS_CHANNEL": "C_OPS",
+            "SLACK_API_URL": f"http://127.0.0.1:{self.port}/api/",
+            "SLACK_BOT_TOKEN": "xoxb-sandbox",
+            **self.extra,
+        }
+        if self.transport == "socket":
+            self.env["SLACK_APP_TOKEN"] = "xapp-sandbox"
+        else:
+            bot_port = free_port()
+            self.env |= {"SLACK_SIGNING_SECRET": "sandbox-signing-secret", "PORT": str(bot_port)}
+            deliver = f"http://127.0.0.1:{bot_port}/slack/events"
+            self.sandbox_args = ("--deliver-to", deliver, "--signing-secret", "sandbox-signing-secret")
+
+    def run(self, *arguments: str) -> str:
+        """Run one of the project's own commands to its end."""
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            env=self.env,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        if done.returncode:
+            raise NotInTime(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def start(self, name: str) -> None:
+        """Start one process; its output goes to `<home>/<name>.log`."""
+        arguments = [*COMMANDS[name]]
+        if name == "sandbox":
+            arguments += ["--port", str(self.port), *self.sandbox_args]
+        log = (self.home / f"{name}.log").open("ab")
+        self.processes[name] = subprocess.Popen(
+            [sys.executable, *arguments], env=self.env, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+        )
+        if name == "sandbox":
+            until(self._answers, "the sandbox answers", 20, self.home)
+
+    def _answers(self) -> bool:
+        return _listens(self.port)
+
+    def start_all(self) -> None:
+        """Start sandbox, bot, worker and clock, and wait until the bot is connected."""
+        for name in COMMANDS:
+            self.start(name)
+        self.wait_for_bot()
+
+    def wait_for_bot(self) -> None:
+        """Wait until what somebody types in the sandbox reaches the bot."""
+        if self.transport == "socket":
+            until(lambda: self.slack.connected() > 0, "the bot connects", 30, self.home)
+        else:
+            port = int(self.env["PORT"])
+            until(lambda: _listens(port), "the bot listens", 30, self.home)
+
+    def kill(self, name: str, how: int = signal.SIGKILL) -> None:
+        """Kill a process and everything it started."""
+        process = self.processes.pop(name)
+        try:
+            os.killpg(process.pid, how)
+        except ProcessLookupError:
+            return
+        process.wait(timeout=20)
+
+    def stop(self) -> None:
+        """End every process and the store."""
+        for name in list(self.processes)[::-1]:
+            self.kill(name, signal.SIGTERM if name != "sandbox" else signal.SIGKILL)
+        valkey.stop_server(self.home / "valkey")
+
+    def tails(self, lines: int = 15) -> str:
+        """The ends of all logs, for a failure's report."""
+        return tails(self.home, lines)
+
+
+#: What the processes keep of the caller's environment; a key or token of yours never reaches the sandbox.
+_KEPT = {"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE"}
+
+
+def tails(home: Path, lines: int = 15) -> str:
+    """The ends of all logs under `home`."""
+    return "\n".join(
+        f"--- {log.name}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+        for log in sorted(home.glob("*.log"))
+    )
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def until(look: Callable[[], T], what: str, seconds: float, home: Path | None = None) -> T:
+    """Look until there is something to see.
+
+    Raises:
+        NotInTime: with what was awaited and the ends of the logs.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        seen = look()
+        if seen:
+            return seen
+        if time.monotonic() > deadline:
+            raise NotInTime(f"waited {seconds:.0f} s, but not: {what}\n{tails(home) if home else ''}")
+        time.sleep(0.1)
+
+
+@contextmanager
+def running(home: Path, **options: Any) -> Iterator[Stack]:
+    """A whole stack for one test."""
+    stack = Stack(home, **options)
+    try:
+        stack.prepare()
+        stack.run("-m", "worker.refund_desk.shop", "load", "--fresh")
+        stack.start_all()
+        yield stack
+    finally:
+        stack.stop()
