@@ -21,11 +21,11 @@ ANSWER_TIMEOUT_S = 15.0
 RETRIES = 3
 
 
-class UnsafeRedis(ApprovalsError):  # noqa: N818 - reads as what is wrong
+class UnsafeRedis(ApprovalsError):
     """The server answers, but decisions could be lost on it. The text says which setting to change."""
 
 
-class RedisUnreachable(ApprovalsError):  # noqa: N818 - reads as what is wrong
+class RedisUnreachable(ApprovalsError):
     """The server does not answer, or refuses the credentials. The text never holds the password."""
 
 
@@ -63,7 +63,7 @@ def check_server(client: redis.Redis) -> list[str]:
         UnsafeRedis: too old, a replica, or it evicts keys when its memory is full.
     """
     try:
-        info: dict[str, Any] = client.info("everything")
+        info: dict[str, Any] = client.info()
         settings = _settings(client, info)
     except AuthenticationError:
         raise RedisUnreachable("Redis refuses the credentials in REDIS_URL. Correct user and password.") from None
@@ -105,7 +105,8 @@ def _sentinel_master(url: str) -> redis.Redis:
     user, _, password = (unquote(part) for part in credentials.partition(":"))
     query = parse_qs(parts.query)
     sentinels = [_host_and_port(host) for host in hosts.split(",")]
-    return Sentinel(sentinels, sentinel_kwargs={"socket_timeout": CONNECT_TIMEOUT_S}).master_for(
+    make: Any = Sentinel  # redis-py leaves this class without types
+    client: redis.Redis = make(sentinels, sentinel_kwargs={"socket_timeout": CONNECT_TIMEOUT_S}).master_for(
         master,
         username=user or None,
         password=password or None,
@@ -113,6 +114,7 @@ def _sentinel_master(url: str) -> redis.Redis:
         ssl=query.get("ssl", ["false"])[0] == "true",
         **_options(),
     )
+    return client
 
 
 def _host_and_port(text: str) -> tuple[str, int]:
@@ -154,17 +156,12 @@ def _refuse(info: dict[str, Any], settings: dict[str, str]) -> None:
 
 def _warnings(settings: dict[str, str]) -> list[str]:
     if settings.get("appendonly") != "yes":
-        return [
-            "REDIS KEEPS NOTHING ON DISK (appendonly is off): a restart forgets every open approval."
-            " Set appendonly yes and appendfsync always."
-        ]
+        return ["REDIS KEEPS NOTHING ON DISK (appendonly is off): a restart forgets every open approval. Turn it on."]
     fsync = settings.get("appendfsync", "unknown")
     if fsync == "unknown":
         return ["Redis does not tell its appendfsync setting; make sure it is always, or accept losing seconds."]
     if fsync != "always":
-        return [
-            f"REDIS MAY FORGET THE LAST DECISIONS in a crash (appendfsync is {fsync}). Set appendfsync always."
-        ]
+        return [f"REDIS MAY FORGET THE LAST DECISIONS in a crash (appendfsync is {fsync}). Set appendfsync always."]
     return []
 
 

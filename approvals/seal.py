@@ -15,6 +15,7 @@ SCHEMA = "vobo.seal/1"
 SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
 MAX_DECIMAL_EXPONENT = 400  # written out in full, a decimal stays readable and cannot fill the memory
+MAX_INTEGER_BITS = 4096  # Python refuses to write out much longer ones; no amount or id comes near
 
 
 class UnsealableError(ApprovalsError):
@@ -123,12 +124,19 @@ def _tag(value: Any, place: str, depth: int) -> Any:
 def _numeric(value: float | Decimal, place: str) -> Any:
     if isinstance(value, Decimal):
         return {"$decimal": _decimal(value, place)}
-    if isinstance(value, int):
-        whole = int(value)  # an IntEnum is its number
-        return whole if abs(whole) <= SAFE_INTEGER else {"$int": str(whole)}
-    if not math.isfinite(value):
+    if not isinstance(value, int) and not math.isfinite(value):
         raise UnsealableError(f"{_at(place)} is {value}; JSON has no such number. Refuse it where it comes in.")
+    if abs(value) > SAFE_INTEGER:  # such a float is whole, and RFC 8785 would write it like an integer
+        return {"$int": _large(int(value), place)}
+    if isinstance(value, int):
+        return int(value)  # an IntEnum is its number
     return value + 0.0  # minus zero plus zero is zero: both look alike to a person and to RFC 8785
+
+
+def _large(value: int, place: str) -> str:
+    if value.bit_length() > MAX_INTEGER_BITS:
+        raise UnsealableError(f"{_at(place)} has more than {MAX_INTEGER_BITS} bits; bound it first.")
+    return str(value)
 
 
 def _decimal(value: Decimal, place: str) -> str:

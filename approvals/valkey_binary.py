@@ -12,7 +12,7 @@ from approvals.errors import ApprovalsError
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
-class ServerMissing(ApprovalsError):  # noqa: N818 - reads as what is wrong
+class ServerMissing(ApprovalsError):
     """No usable server binary on this machine."""
 
 

@@ -34,15 +34,15 @@ class StateKeysError(ApprovalsError):
     """`VOBO_STATE_KEYS` cannot be used. Never quotes a key."""
 
 
-class BlobTampered(ApprovalsError):  # noqa: N818 - reads as what happened
+class BlobTampered(ApprovalsError):
     """A stored blob is not what this project wrote for this place."""
 
 
-class BlobKeyMissing(ApprovalsError):  # noqa: N818 - reads as what happened
+class BlobKeyMissing(ApprovalsError):
     """A stored blob was sealed with a key that is no longer configured."""
 
 
-class BlobTooLarge(ApprovalsError):  # noqa: N818 - reads as what happened
+class BlobTooLarge(ApprovalsError):
     """Something to store exceeds what may ever be read back."""
 
 

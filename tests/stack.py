@@ -127,7 +127,7 @@ class Stack:
     def wait_for_bot(self) -> None:
         """Wait until what somebody types in the sandbox reaches the bot."""
         if self.transport == "socket":
-            until(lambda: self.slack.connected() > 0, "the bot connects", 30, self.home)
+            until(lambda: self.slack.state()["connections"], "the bot connects", 30, self.home)
         else:
             port = int(self.env["PORT"])
             until(lambda: _listens(port), "the bot listens", 30, self.home)

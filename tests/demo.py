@@ -1,0 +1,150 @@
+"""`make demo`: the whole story on this machine. `--auto` plays the reviewers too, and checks the effects."""
+
+import json
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import reviewing
+from reviewing import BRUNO, OLGA, OMAR, OPS, REQUEST, text_of
+from stack import ROOT, NotInTime, Stack, until
+
+PORT = 8055
+#: How long a card waits in the automatic demo, so that its silence ends while you watch.
+SHORT_TTL_S = 40
+
+
+@click.command()
+@click.option("--auto", is_flag=True, help="Play the reviewers too; exit 0 only when the effects are right.")
+@click.option("--port", default=PORT, help="Where the sandbox Slack page listens.")
+def main(auto: bool, port: int) -> None:  # noqa: FBT001 - click passes flags by name
+    """Start everything, run the main job, clean up."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    home = Path(tempfile.mkdtemp(prefix="vobo-demo-")) if auto else ROOT / ".var" / "demo"
+    console = Console()
+    stack = Stack(home, port=0 if auto else port, extra=_short_ttl(home) if auto else {})
+    try:
+        stack.prepare()
+        stack.run("-m", "worker.refund_desk.shop", "load", "--fresh")
+        stack.start_all()
+        console.print(
+            f"[bold]vobo is running.[/bold] The sandbox Slack: {stack.page}/?as={reviewing.ROSA}&channel=C_REFUNDS"
+        )
+        if auto:
+            _automatic(stack, console)
+        else:
+            _by_hand(stack, console)
+    except NotInTime as late:
+        console.print(f"[red]Not as it should be:[/red] {late}", markup=False)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        console.print("\nStopping.")
+    finally:
+        stack.stop()
+        if auto:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _short_ttl(home: Path) -> dict[str, str]:
+    """The sample's law with cards that wait only seconds."""
+    home.mkdir(parents=True, exist_ok=True)
+    law = (ROOT / "policies" / "rules" / "reviewers.toml").read_text()
+    path = home / "reviewers.toml"
+    path.write_text(f"{law}\n[deadlines]\nttl_seconds = {SHORT_TTL_S}\n")
+    return {"VOBO_REVIEWERS": str(path)}
+
+
+def _by_hand(stack: Stack, console: Console) -> None:
+    console.print(
+        f"Open it, then write in #refund-desk:\n\n    @vobo {REQUEST}\n\n"
+        "Three cards come into the thread. Switch who you are at the top of the page: Rosa asked, so she may not\n"
+        "decide; Bruno and Olga are billing, Omar reads #vobo-ops. Approve, edit an amount, reject, or wait.\n"
+        "The effects are in the shop database: "
+        f"VOBO_SHOP_URL={stack.shop_url} .venv/bin/python -m worker.refund_desk.shop effects\n\n"
+        "Ctrl-C ends everything."
+    )
+    signal.pause()
+
+
+def _automatic(stack: Stack, console: Console) -> None:
+    thread = reviewing.start(stack)
+    console.print(f'Rosa asks: "@vobo {REQUEST}"')
+    cards = thread.wait_for_cards(3)
+    console.print(f"{len(cards)} cards, one per blast radius:")
+    for card in cards:
+        console.print(f"  - {card['text'].splitlines()[0]}", markup=False)
+    edited = thread.edit(BRUNO, "Refund 38", "pay_0009", "250.00")
+    _accepted(edited, "the edit")
+    console.print("Bruno lowers pay_0009 from 312.40 to 250.00 EUR, which is his approval of the new version.")
+    thread.wait_for("250.00 EUR")
+    until(lambda: thread.approve(OLGA, "Refund 38")["acked"], "Olga's click is acknowledged", 10)
+    console.print("Olga, the second of two, approves the refunds.")
+    thread.approve(BRUNO, "Mail")
+    console.print("Bruno approves the mail.")
+    _accepted(thread.reject(OMAR, "inactive for 3 years", "Finance needs these until January."), "the rejection")
+    console.print(
+        "Omar rejects the deletion of inactive customers. Nobody decides the erasure requests: silence is a no."
+    )
+    outcome = thread.wait_for("Outcome", seconds=SHORT_TTL_S + 40)
+    answer = thread.wait_for("stand-in", seconds=40)
+    alert = until(
+        lambda: next((m for m in stack.slack.messages(OPS) if "nobody decided" in text_of(m).lower()), None),
+        "the alert in #vobo-ops",
+        20,
+        stack.home,
+    )
+    console.rule("Outcome, written by code")
+    console.print(outcome["text"], markup=False)
+    console.rule("The model's words")
+    console.print(answer["text"], markup=False)
+    console.rule("#vobo-ops")
+    console.print(alert["text"], markup=False)
+    effects = json.loads(stack.run("-m", "worker.refund_desk.shop", "effects", "--json"))
+    console.print(_effects_table(effects))
+    wrong = check(effects)
+    if wrong:
+        raise NotInTime("the effects are not what was approved:\n" + "\n".join(wrong))
+    console.print("[green]Exactly what was approved happened, once, with the edited amount.[/green]")
+
+
+def _accepted(answer: dict[str, Any], what: str) -> None:
+    if answer.get("errors") or not answer.get("acked"):
+        raise NotInTime(f"{what} was refused: {answer}")
+
+
+def check(effects: dict[str, Any]) -> list[str]:
+    """What differs between the effects read back from the shop and what was approved."""
+    refunds = {row["payment_id"]: row["minor"] for row in effects["refunds"]}
+    wanted = 412000 - 31240 + 25000
+    checks = {
+        f"38 refunds, but there are {len(effects['refunds'])}": len(effects["refunds"]) == len(refunds) == 38,
+        f"refunds worth {wanted} cents, but they are {sum(refunds.values())}": sum(refunds.values()) == wanted,
+        f"pay_0009 refunded with 25000 cents, but {refunds.get('pay_0009')}": refunds.get("pay_0009") == 25000,
+        f"one mail to each of 36 customers, but {len(effects['mails'])}": len(effects["mails"]) == 36
+        and len({row["recipient"] for row in effects["mails"]}) == 36,
+        f"no deletion, but {len(effects['deletions'])}": not effects["deletions"],
+        f"no deployment, but {len(effects['deployments'])}": not effects["deployments"],
+    }
+    return [sentence for sentence, right in checks.items() if not right]
+
+
+def _effects_table(effects: dict[str, Any]) -> Table:
+    table = Table(title="Read back from the shop database", title_justify="left")
+    table.add_column("effect")
+    table.add_column("count", justify="right")
+    table.add_column("sum", justify="right")
+    for kind, rows in effects.items():
+        cents = sum(row.get("minor", 0) for row in rows)
+        table.add_row(kind, str(len(rows)), f"{cents / 100:,.2f} EUR" if cents else "")
+    return table
+
+
+if __name__ == "__main__":
+    main()

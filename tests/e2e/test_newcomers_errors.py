@@ -1,0 +1,109 @@
+"""Each mistake a newcomer makes gives one sentence that names the fix, and no traceback."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stack import ROOT, Stack, free_port
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    made = Stack(tmp_path_factory.mktemp("v"))
+    made.prepare()
+    made.start("sandbox")
+    yield made
+    made.stop()
+
+
+def said(stack: Stack, module: str, *arguments: str, **changed: str | None) -> str:
+    """What a process that must not start says, and that it says it without a traceback."""
+    env = {name: value for name, value in {**stack.env, **changed}.items() if value is not None}
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        env=env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode != 0, output
+    assert "Traceback" not in output, output
+    return output
+
+
+def test_no_slack_token(stack: Stack) -> None:
+    assert "SLACK_BOT_TOKEN is not set. Set it to the bot token (xoxb-...)" in said(stack, "bot", SLACK_BOT_TOKEN=None)
+
+
+def test_a_wrong_slack_token(stack: Stack) -> None:
+    output = said(stack, "bot", SLACK_BOT_TOKEN="xoxb-wrong")
+    assert "SLACK_BOT_TOKEN" in output
+    assert "invalid_auth" in output
+
+
+def test_no_transport(stack: Stack) -> None:
+    assert "SLACK_APP_TOKEN" in said(stack, "bot", SLACK_APP_TOKEN=None)
+
+
+@pytest.mark.parametrize("module", ["bot", "worker", "worker.clock"])
+def test_redis_is_not_reachable(stack: Stack, module: str) -> None:
+    output = said(stack, module, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
+    assert "REDIS_URL" in output
+
+
+@pytest.mark.parametrize("module", ["bot", "worker", "worker.clock"])
+def test_no_key_for_the_stored_state(stack: Stack, module: str) -> None:
+    assert "VOBO_STATE_KEYS is not set." in said(stack, module, VOBO_STATE_KEYS=None)
+
+
+def test_a_key_that_is_none(stack: Stack) -> None:
+    assert "VOBO_STATE_KEYS" in said(stack, "worker", VOBO_STATE_KEYS="secret")
+
+
+@pytest.mark.parametrize(
+    "agent",
+    ["nowhere.to.be:found", "worker.refund_desk:no_such_factory", "worker.refund_desk", "worker.envelope:STATUSES"],
+)
+def test_a_bad_agent(stack: Stack, agent: str) -> None:
+    assert "VOBO_AGENT" in said(stack, "worker", VOBO_AGENT=agent)
+
+
+def test_two_rules_for_one_tool(stack: Stack, tmp_path: Path) -> None:
+    twin = tmp_path / "twin_rules.py"
+    twin.write_text((ROOT / "policies" / "rules" / "mail.py").read_text())
+    output = said(
+        stack,
+        "worker",
+        VOBO_RULES="policies.rules,twin_rules",
+        PYTHONPATH=f"{ROOT}:{tmp_path}",
+    )
+    assert "send_email" in output
+    assert "twin_rules" in output
+    assert "policies.rules.mail" in output
+
+
+def test_a_missing_reviewers_file(stack: Stack) -> None:
+    assert "VOBO_REVIEWERS" in said(stack, "bot", VOBO_REVIEWERS="nowhere.toml")
+
+
+def test_a_port_that_is_taken(stack: Stack) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        output = said(stack, "bot", SLACK_APP_TOKEN=None, SLACK_SIGNING_SECRET="secret", PORT=port)
+    assert port in output
+    assert "PORT" in output
+
+
+def test_all_that_is_missing_is_named_at_once(stack: Stack) -> None:
+    output = said(stack, "bot", SLACK_BOT_TOKEN=None, REDIS_URL=None, VOBO_STATE_KEYS=None)
+    for name in ("SLACK_BOT_TOKEN", "REDIS_URL", "VOBO_STATE_KEYS"):
+        assert f"{name} is not set." in output
