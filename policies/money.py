@@ -1,16 +1,33 @@
 """Money as integer minor units and an ISO 4217 currency; typed text is read strictly or refused."""
 
 import re
+from collections.abc import Iterable
+from functools import cache
 from typing import Self
 
-from babel.numbers import get_currency_precision, list_currencies
+from babel.numbers import list_currencies
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from policies.plain_text import quoted
+
+#: Decimals of ISO 4217 where they are not two. Babel's numbers are CLDR's, which drops decimals that are out of use
+#: in cash (ALL, IQD, RSD and others): a hundred times too much where a provider counts them.
+_DECIMALS = {
+    **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF"), 0),
+    **dict.fromkeys(("UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"), 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+    **dict.fromkeys(("CLF", "UYW"), 4),
+}
 
 _TYPED = re.compile(r"(?P<units>[0-9]{1,12})(?:\.(?P<fraction>[0-9]+))?")
 
 
 class MoneyRefused(ValueError):
     """What was typed is not an amount of this currency; the text says what would be."""
+
+
+class CurrencyMixed(TypeError):
+    """Amounts of two currencies met in one sum; the text names both."""
 
 
 class Money(BaseModel):
@@ -24,7 +41,7 @@ class Money(BaseModel):
     @field_validator("currency")
     @classmethod
     def _currency_exists(cls, currency: str) -> str:
-        if currency not in list_currencies():
+        if currency not in _currencies():
             raise ValueError(f"{currency} is not an ISO 4217 currency")
         return currency
 
@@ -35,26 +52,27 @@ class Money(BaseModel):
         Raises:
             MoneyRefused: for anything that two people could read differently (`4.120`, `250,00`, `1e2`).
         """
-        digits = get_currency_precision(currency)
+        digits = decimals(currency)
         example = f"250.{'0' * digits}" if digits else "250"
-        stripped = text.strip()
+        stripped = text.strip(" ")
         match = _TYPED.fullmatch(stripped) if stripped.isascii() else None
         if match is None:
-            raise MoneyRefused(f'"{text}" is not an amount. Type digits only, for example {example}.')
+            raise MoneyRefused(f"{quoted(text)} is not an amount. Type digits only, for example {example}.")
         fraction = match["fraction"] or ""
         if fraction and len(fraction) != digits:
             raise MoneyRefused(
-                f'"{text}" has {len(fraction)} decimals; {currency} has {digits}. Type for example {example}.'
+                f"{quoted(text)} has {len(fraction)} decimals; {currency} has {digits or 'none'}."
+                f" Type for example {example}."
             )
         minor = int(match["units"] + (fraction or "0" * digits))
         if minor == 0:
-            raise MoneyRefused(f'"{text}" is nothing. To pay nothing, remove the line or reject the call.')
+            raise MoneyRefused(f"{quoted(text)} is nothing. To pay nothing, remove the line or reject the call.")
         return cls(minor=minor, currency=currency)
 
     @property
     def plain(self) -> str:
         """The amount as it is typed: `4120.00`, without currency or grouping."""
-        digits = get_currency_precision(self.currency)
+        digits = decimals(self.currency)
         if digits == 0:
             return str(self.minor)
         whole, fraction = divmod(self.minor, 10**digits)
@@ -84,9 +102,19 @@ class Money(BaseModel):
     def __gt__(self, other: Self) -> bool:
         return not self <= other
 
+    def __ge__(self, other: Self) -> bool:
+        return not self < other
 
-class CurrencyMixed(TypeError):
-    """Amounts of two currencies met in one sum; the text names both."""
+
+def decimals(currency: str) -> int:
+    """How many decimals ISO 4217 gives a currency: EUR 2, JPY 0, KWD 3."""
+    return _DECIMALS.get(currency, 2)
+
+
+@cache
+def _currencies() -> frozenset[str]:
+    metals_funds_and_tests = {"XAU", "XAG", "XPT", "XPD", "XDR", "XSU", "XUA", "XTS", "XXX"}
+    return frozenset(list_currencies()) - metals_funds_and_tests
 
 
 def zero(currency: str) -> Money:
@@ -99,9 +127,14 @@ def eur(units: int) -> Money:
     return Money(minor=units * 100, currency="EUR")
 
 
-def total(amounts: "list[Money] | tuple[Money, ...]") -> Money:
-    """The sum of at least one amount of one currency."""
-    result = amounts[0]
-    for amount in amounts[1:]:
-        result += amount
-    return result
+def total(amounts: Iterable[Money]) -> Money:
+    """The sum of at least one amount of one currency.
+
+    Raises:
+        ValueError: there is no amount, so nobody knows the currency; use `zero(currency)` for nothing.
+        CurrencyMixed: there are two currencies.
+    """
+    first, *others = amounts
+    for amount in others:
+        first += amount
+    return first

@@ -43,6 +43,8 @@ class Requirement(Frozen):
     ttl_s: int = 0
     lapse_s: int = 0
     law: str = ""
+    #: Refused because a person refused the same before; such a call makes no new card.
+    vetoed: bool = False
 
     def spending(
         self, cap: str, amounts: Mapping[str, Money], *, limit: Money, window: Literal["day", "run"] = "day"
@@ -52,8 +54,16 @@ class Requirement(Frozen):
         return self.model_copy(update={"spends": (*self.spends, spending)})
 
     def counting(self, label: str, amount: Money) -> Self:
-        """Add to the run's running sum `label`, which later rules read with `so_far.in_run(label)`."""
-        return self.model_copy(update={"counts": {**self.counts, label: amount}, "amount": amount})
+        """Add to the run's running sum `label`, which later rules read with `so_far.in_run(label)`.
+
+        The amount is also what personal limits are compared with, unless `worth` says otherwise.
+        """
+        update = {"counts": {**self.counts, label: amount}, "amount": self.amount or amount}
+        return self.model_copy(update=update)
+
+    def worth(self, amount: Money) -> Self:
+        """Compare reviewers' personal limits with this amount, such as the sum of the whole run."""
+        return self.model_copy(update={"amount": amount})
 
     def auto_when(self, condition: bool, because: str) -> Self:  # noqa: FBT001 - reads as a sentence in rules
         """Run unasked when the condition holds."""

@@ -1,5 +1,6 @@
 """How a team writes the law: one typed function per tool."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -75,11 +76,16 @@ def rule(
     """Make a function the rule of the tool that bears its name.
 
     `undo` says in words how the effect is taken back. A rule must be pure: it is called several times.
+
+    Raises:
+        ValueError: when a reversible tool does not say how it is undone, or a reading one says so.
     """
+    if risk is Risk.REVERSIBLE and undo is None:
+        raise ValueError("A reversible tool needs undo=, a sentence that says how its effect is taken back.")
+    if risk is Risk.READ_ONLY and undo is not None:
+        raise ValueError("A tool that only reads has nothing to undo; leave undo= out.")
 
     def declare(judge: Callable[[Ask[A, F], Spend], Requirement]) -> Rule:
-        import inspect  # noqa: PLC0415 - only needed where rules are declared
-
         try:
             source = inspect.getsource(judge)
         except OSError:  # typed at a prompt: no source, so the name must do

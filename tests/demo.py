@@ -57,7 +57,7 @@ def _short_ttl(home: Path) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
     law = (ROOT / "policies" / "rules" / "reviewers.toml").read_text()
     path = home / "reviewers.toml"
-    path.write_text(f"{law}\n[deadlines]\nttl_seconds = {SHORT_TTL_S}\n")
+    path.write_text(law.replace("[deadlines]\n", f"[deadlines]\nttl_seconds = {SHORT_TTL_S}\n"))
     return {"VOBO_REVIEWERS": str(path)}
 
 

@@ -1,0 +1,95 @@
+"""One call judged by its rule; whatever a rule does wrong ends with a person of the strictest tier."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from policies.arguments import Arguments
+from policies.law import Law
+from policies.requirement import STRICTEST_TIER, Requirement, unruled
+from policies.risk import Mode, Risk
+from policies.rule import Ask, Facts, NoFacts, Rule, Spend
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One call as it came from the agent, read by the engine.
+
+    `problem` is a sentence when something could not be read, and `kind` says what: the `arguments` (the call is
+    refused; also when no kind is given), the `facts` (its check failed: a person is asked) or the `tool` (nobody
+    knows it: a person is asked).
+    """
+
+    key: str
+    tool: str
+    agent: str
+    args: Arguments | None
+    facts: Facts | None
+    problem: str | None = None
+    kind: Literal["arguments", "facts", "tool"] | None = None
+
+
+def judge(law: Law, proposal: Proposal, requester: str, so_far: Spend) -> Requirement:
+    """What this call needs by its rule, or by the lack of one."""
+    rule = law.rules.get(proposal.tool)
+    if (proposal.problem and proposal.kind not in {"facts", "tool"}) or proposal.kind == "arguments":
+        return _refused(proposal.tool, proposal.problem or "The arguments could not be read.")
+    if rule is None or proposal.kind == "tool":
+        why = proposal.problem or f"No rule covers {proposal.tool}, so the strictest tier decides."
+        return unruled(proposal.tool, why)
+    if not isinstance(proposal.args, rule.arguments):
+        return _refused(proposal.tool, f"The arguments were not read as {rule.arguments.__name__}.")
+    if rule.risk is Risk.READ_ONLY:
+        return Requirement(
+            radius=f"{proposal.tool}: reads only", mode=Mode.AUTO, risk=rule.risk, reasons=("It changes nothing.",)
+        )
+    facts = NoFacts() if rule.facts is NoFacts else proposal.facts
+    if proposal.kind == "facts" or not isinstance(facts, rule.facts):
+        return _unchecked(proposal)
+    ask = Ask(proposal.tool, proposal.agent, requester, proposal.args, facts)
+    return _applied(law, rule, ask, so_far)
+
+
+def _applied(law: Law, rule: Rule, ask: Ask[Any, Any], so_far: Spend) -> Requirement:
+    try:
+        returned: object = rule.judge(ask, so_far)
+    except Exception as error:  # noqa: BLE001 - a team's rule may raise anything; then a person decides
+        why = f"Its rule failed ({type(error).__name__}), so the strictest tier decides."
+        return unruled(rule.tool, why)
+    wrong = _nonsense(returned)
+    if wrong or not isinstance(returned, Requirement):
+        return unruled(rule.tool, f"Its rule returned nonsense ({wrong}), so the strictest tier decides.")
+    if returned.tier != STRICTEST_TIER and returned.tier not in law.reviewers.tiers and returned.mode is Mode.HUMAN:
+        why = f"reviewers.toml does not define the tier {returned.tier}, so the strictest tier decides."
+        return returned.model_copy(update={"tier": STRICTEST_TIER, "reasons": (*returned.reasons, why)})
+    return returned
+
+
+def _nonsense(returned: object) -> str:
+    """What is wrong with a requirement, empty when nothing is. Its verbs copy without validating."""
+    if not isinstance(returned, Requirement):
+        return f"a {type(returned).__name__}"
+    try:
+        Requirement.model_validate(dict(returned), strict=True)
+    except ValidationError as error:
+        return ".".join(str(name) for name in error.errors()[0]["loc"])
+    if not returned.radius.strip():
+        return "no blast radius"
+    if returned.reviewers < 1:
+        return f"{returned.reviewers} reviewers"
+    mixed = [spending.cap for spending in returned.spends if _currencies(spending) != {spending.limit.currency}]
+    return f"the cap {mixed[0]} mixes currencies" if mixed else ""
+
+
+def _currencies(spending: Any) -> set[str]:
+    return {spending.limit.currency, *(amount.currency for amount in spending.amounts.values())}
+
+
+def _refused(tool: str, why: str) -> Requirement:
+    return Requirement(radius=f"{tool}: unreadable", mode=Mode.FORBIDDEN, reasons=(why,))
+
+
+def _unchecked(proposal: Proposal) -> Requirement:
+    why = proposal.problem or f"The data behind {proposal.tool} was not looked up, so the strictest tier decides."
+    return unruled(proposal.tool, why).model_copy(update={"radius": f"{proposal.tool}: not checked"})

@@ -1,0 +1,159 @@
+"""Who may be asked: the people, tiers and limits of `reviewers.toml`."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from policies.money import Money, MoneyRefused
+from policies.plain_text import quoted
+from policies.requirement import STRICTEST_TIER, Requirement
+from policies.values import Frozen
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+class ReviewersRefused(ValueError):
+    """`reviewers.toml` cannot be used; the text names the place and what to write there."""
+
+
+def _slack_id(kind: str, pattern: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{quoted(text)} is not a Slack {kind} id; ids look like {pattern[1]}0123ABCD, not @name")
+        return text
+
+    return AfterValidator(check)
+
+
+UserId = Annotated[str, _slack_id("user", "[UW][A-Z0-9_]+")]
+UsergroupId = Annotated[str, _slack_id("usergroup", "[S][A-Z0-9_]+")]
+
+
+class Tier(Frozen):
+    """People who may decide together. `next` is asked when they do not answer; `limits` hold for members without own.
+
+    A member is named by user id or belongs to a named Slack usergroup at the time of the click.
+    """
+
+    users: tuple[UserId, ...] = ()
+    usergroups: tuple[UsergroupId, ...] = ()
+    next: str | None = None
+    limits: dict[str, str] = {}
+
+
+class Profile(Frozen):
+    """A person the file knows by name. `limits` are amounts by currency, as typed: `{ EUR = "250.00" }`."""
+
+    name: str = Field(min_length=1)
+    limits: dict[str, str] = {}
+
+
+class Development(Frozen):
+    """Switches that weaken the law, for a single developer. Each shows on every card."""
+
+    self_approval: bool = False
+
+
+class Reviewers(Frozen):
+    """The people part of `reviewers.toml`.
+
+    `team` is the home workspace; `strictest` the tier that is asked when no rule could judge; `ops` may press the
+    operators' controls; `starters` (users or usergroups; None: every member who is no guest) may start runs.
+    """
+
+    team: str = Field(pattern=r"^[TE][A-Z0-9_]+$")
+    strictest: str
+    tiers: dict[str, Tier]
+    ops: tuple[UserId, ...] = ()
+    starters: tuple[UserId | UsergroupId, ...] | None = None
+    people: dict[UserId, Profile] = {}
+    development: Development = Development()
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """The people of a `reviewers.toml`; its other tables are somebody else's.
+
+        Raises:
+            ReviewersRefused: naming the first place that cannot be used.
+        """
+        return cls.from_tables(read_toml(text))
+
+    @classmethod
+    def from_tables(cls, tables: dict[str, Any]) -> Self:
+        """As `from_toml`, from tables already parsed."""
+        try:
+            reviewers = cls.model_validate({name: tables[name] for name in cls.model_fields if name in tables})
+        except ValidationError as error:
+            raise ReviewersRefused(first_error(error)) from None
+        for place, limits in reviewers.all_limits():
+            for currency, typed in limits.items():
+                _limit(place, currency, typed)
+        return reviewers
+
+    def tier_of(self, requirement: Requirement) -> str:
+        """The name of the tier a requirement asks."""
+        return self.strictest if requirement.tier == STRICTEST_TIER else requirement.tier
+
+    def tiers_for(self, requirement: Requirement, *, escalated: bool = False) -> tuple[Tier, ...]:
+        """The tiers whose members may decide: one, after escalation also the next; none for an unknown tier."""
+        tier = self.tiers.get(self.tier_of(requirement))
+        if tier is None:
+            return ()
+        following = self.tiers.get(tier.next) if escalated and tier.next else None
+        return (tier, following) if following else (tier,)
+
+    def limit_of(self, user: str, tiers: Iterable[Tier], currency: str) -> Money | None:
+        """The highest amount this user may decide in these tiers; None when no limit was set, which allows nothing."""
+        own = self.people[user].limits if user in self.people else {}
+        sources = [own] if currency in own else [tier.limits for tier in tiers]
+        amounts = [_limit(user, currency, limits[currency]) for limits in sources if currency in limits]
+        return max(amounts, key=lambda amount: amount.minor, default=None)
+
+    def name_of(self, user: str) -> str:
+        """The name the file gives a user, or the id."""
+        return self.people[user].name if user in self.people else user
+
+    def all_limits(self) -> Iterable[tuple[str, dict[str, str]]]:
+        """Every table of limits with the place where it stands."""
+        yield from ((f"tiers.{name}", tier.limits) for name, tier in self.tiers.items())
+        yield from ((f"people.{user}", person.limits) for user, person in self.people.items())
+
+
+def in_words(number: int) -> str:
+    """Small numbers as words."""
+    return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The tables of `reviewers.toml`.
+
+    Raises:
+        ReviewersRefused: when it is not TOML or has a table nobody reads.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ReviewersRefused(f"reviewers.toml is not valid TOML: {error}. Correct it there.") from None
+    unread = set(tables) - set(Reviewers.model_fields) - {"deadlines", "budgets"}
+    if unread:
+        raise ReviewersRefused(f"reviewers.toml has {min(unread)!r}, which nothing reads. Remove or rename it.")
+    return tables
+
+
+def first_error(error: ValidationError, table: str = "") -> str:
+    """The first thing wrong in a table of `reviewers.toml`, as a sentence that names the place."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join([table] * bool(table) + [str(name) for name in first["loc"]])
+    what = str(first["ctx"]["error"]) if first["type"] == "value_error" else first["msg"]
+    return f"reviewers.toml, {place or 'the whole'}: {what}."
+
+
+def _limit(place: str, currency: str, typed: str) -> Money:
+    try:
+        return Money(minor=0, currency=currency) if typed in {"0", "0.00"} else Money.typed(typed, currency)
+    except (MoneyRefused, ValidationError) as error:
+        what = str(error) if isinstance(error, MoneyRefused) else f"{currency!r} is not a currency."
+        raise ReviewersRefused(f"reviewers.toml, {place}.limits: {what}") from None
