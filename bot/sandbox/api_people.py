@@ -1,0 +1,76 @@
+"""auth.*, team.*, users.*, usergroups.*, apps.*: who is who."""
+
+from bot.sandbox.api_call import Call, page
+from bot.sandbox.errors import SlackError
+from bot.sandbox.model import Json, Usergroup
+from bot.sandbox.seed import BOT_ID, BOT_USER, HOME_TEAM
+
+
+async def auth_test(call: Call) -> Json:
+    """auth.test."""
+    return {
+        "url": f"{call.office.world.base_url}/",
+        "team": "Home",
+        "user": "vobo",
+        "team_id": HOME_TEAM,
+        "user_id": BOT_USER,
+        "bot_id": BOT_ID,
+        "is_enterprise_install": False,
+    }
+
+
+async def open_connection(call: Call) -> Json:
+    """apps.connections.open."""
+    return {"url": call.office.sockets.invite()}
+
+
+async def team_info(_call: Call) -> Json:
+    """team.info."""
+    return {"team": {"id": HOME_TEAM, "name": "Home", "domain": "home", "email_domain": "example.test"}}
+
+
+async def user_info(call: Call) -> Json:
+    """users.info."""
+    user = call.office.world.users.get(str(call.need("user", "user_not_found")))
+    if user is None:
+        raise SlackError("user_not_found")
+    return {"user": user.to_slack()}
+
+
+async def list_users(call: Call) -> Json:
+    """users.list: the home team and the strangers it shares channels with."""
+    found, more = page([user.to_slack() for user in call.office.world.users.values()], call)
+    return {"members": found, "response_metadata": more}
+
+
+async def list_usergroups(call: Call) -> Json:
+    """usergroups.list."""
+    found = []
+    for group in call.office.world.usergroups.values():
+        told = group.to_slack(HOME_TEAM)
+        found.append(told | {"users": _active(call, group)} if call.flag("include_users") else told)
+    return {"usergroups": found}
+
+
+async def list_usergroup_users(call: Call) -> Json:
+    """usergroups.users.list: deactivated people only with include_disabled."""
+    group = call.office.world.usergroups.get(str(call.need("usergroup", "no_such_subteam")))
+    if group is None:
+        raise SlackError("no_such_subteam")
+    return {"users": list(group.users) if call.flag("include_disabled") else _active(call, group)}
+
+
+def _active(call: Call, group: Usergroup) -> list[str]:
+    people = call.office.world.users
+    return [user for user in group.users if user in people and not people[user].deleted]
+
+
+METHODS = {
+    "auth.test": auth_test,
+    "apps.connections.open": open_connection,
+    "team.info": team_info,
+    "users.info": user_info,
+    "users.list": list_users,
+    "usergroups.list": list_usergroups,
+    "usergroups.users.list": list_usergroup_users,
+}

@@ -1,0 +1,113 @@
+"""What Slack sends to an app, field for field. Pure: everything needed is handed in."""
+
+from typing import Any
+
+from bot.sandbox.model import Actor, Channel, Json, User
+from bot.sandbox.seed import APP_ID, BOT_USER, HOME_TEAM
+
+_VERIFICATION = "sandbox-verification"
+
+
+def event_callback(event: Json, *, event_id: str, at: int, stranger: bool) -> Json:
+    """The outer envelope of the Events API. `stranger`: it happened in a channel shared with another company."""
+    return {
+        "token": _VERIFICATION,
+        "team_id": HOME_TEAM,
+        "context_team_id": HOME_TEAM,
+        "context_enterprise_id": None,
+        "api_app_id": APP_ID,
+        "event": event,
+        "type": "event_callback",
+        "event_id": event_id,
+        "event_time": at,
+        "authorizations": [
+            {
+                "enterprise_id": None,
+                "team_id": HOME_TEAM,
+                "user_id": BOT_USER,
+                "is_bot": True,
+                "is_enterprise_install": False,
+            }
+        ],
+        "is_ext_shared_channel": stranger,
+        "event_context": f"4-{event_id}",
+    }
+
+
+def message_event(kind: str, actor: Actor, channel: Channel, message: Json) -> Json:
+    """An app_mention or message event about one human message."""
+    event: Json = {
+        "user": actor.id,
+        "type": kind,
+        "ts": message["ts"],
+        "client_msg_id": f"00000000-0000-4000-8000-{message['ts'].replace('.', '')[-12:]}",
+        "text": message["text"],
+        "team": actor.team_id,
+        "channel": channel.id,
+        "event_ts": message["ts"],
+        "blocks": message.get("blocks", []),
+    }
+    if actor.team_id != HOME_TEAM:
+        event |= {"user_team": actor.team_id, "source_team": actor.team_id}
+    if message.get("thread_ts"):
+        event |= {"thread_ts": message["thread_ts"], "parent_user_id": message.get("parent_user_id", BOT_USER)}
+    if kind == "message":
+        event["channel_type"] = "im" if channel.im_with is not None else "channel"
+    return event
+
+
+def home_opened(actor: Actor, channel_id: str, view: Json | None, event_ts: str) -> Json:
+    """The app_home_opened event; `view` is what is shown already."""
+    event: Json = {
+        "type": "app_home_opened",
+        "user": actor.id,
+        "channel": channel_id,
+        "tab": "home",
+        "event_ts": event_ts,
+    }
+    return event if view is None else event | {"view": view}
+
+
+def slash_command(actor: Actor, user: User | None, channel: Channel, **fields: str) -> dict[str, str]:
+    """A slash command; the values are all strings, as a form would carry them."""
+    return {
+        "token": _VERIFICATION,
+        "team_id": actor.team_id,
+        "team_domain": "home" if actor.team_id == HOME_TEAM else "other",
+        "channel_id": channel.id,
+        "channel_name": "directmessage" if channel.im_with is not None else channel.name,
+        "user_id": actor.id,
+        "user_name": user.name if user else actor.id.lower(),
+        "api_app_id": APP_ID,
+        "is_enterprise_install": "false",
+        **fields,
+    }
+
+
+def interaction(kind: str, actor: Actor, user: User | None, **fields: Any) -> Json:
+    """The part all interactive payloads share; an outsider is recognisable by user.team_id alone."""
+    name = user.name if user else actor.id.lower()
+    return {
+        "type": kind,
+        "user": {"id": actor.id, "username": name, "name": name, "team_id": actor.team_id},
+        "api_app_id": APP_ID,
+        "token": _VERIFICATION,
+        "team": {"id": HOME_TEAM, "domain": "home"},
+        "enterprise": None,
+        "is_enterprise_install": False,
+        **fields,
+    }
+
+
+def action(element: Json, block_id: str, state: Json | None, action_ts: str) -> Json:
+    """One entry of `actions`: the control, and what it now holds."""
+    told: Json = {
+        "action_id": element["action_id"],
+        "block_id": block_id,
+        "type": element["type"],
+        "action_ts": action_ts,
+    }
+    for key in ("text", "value", "style", "url", "confirm", "placeholder", "initial_option"):
+        if key in element:
+            told[key] = element[key]
+    return told | {key: value for key, value in (state or {}).items() if key != "type"}
