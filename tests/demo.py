@@ -83,7 +83,7 @@ def _automatic(stack: Stack, console: Console) -> None:
     edited = thread.edit(BRUNO, "Refund 38", "pay_0009", "250.00")
     _accepted(edited, "the edit")
     console.print("Bruno lowers pay_0009 from 312.40 to 250.00 EUR, which is his approval of the new version.")
-    thread.wait_for("250.00 EUR")
+    thread.wait_for("one more approval needed")
     until(lambda: thread.approve(OLGA, "Refund 38")["acked"], "Olga's click is acknowledged", 10)
     console.print("Olga, the second of two, approves the refunds.")
     thread.approve(BRUNO, "Mail")
@@ -95,7 +95,7 @@ def _automatic(stack: Stack, console: Console) -> None:
     outcome = thread.wait_for("Outcome", seconds=SHORT_TTL_S + 40)
     answer = thread.wait_for("stand-in", seconds=40)
     alert = until(
-        lambda: next((m for m in stack.slack.messages(OPS) if "nobody decided" in text_of(m).lower()), None),
+        lambda: next((m for m in stack.slack.messages(OPS) if "A card expired" in text_of(m)), None),
         "the alert in #vobo-ops",
         20,
         stack.home,

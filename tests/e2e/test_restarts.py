@@ -31,7 +31,7 @@ def test_a_decision_taken_while_no_worker_lives_is_carried_out_once_by_the_next(
         stack.kill("worker")
         stack.kill("clock")
         thread.approve(BRUNO, "Refund 38")
-        thread.wait_for("1 of 2")
+        thread.wait_for("one more approval needed")
         thread.approve(OLGA, "Refund 38")
         assert effects_of(stack)["refunds"] == []
 

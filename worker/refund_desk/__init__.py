@@ -1,0 +1,13 @@
+"""The sample agent that comes with vobo: a refund desk with a shop of its own."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agents import Agent, Model
+
+
+def build_agent(model: "Model") -> "Agent[None]":
+    """The factory for `VOBO_AGENT=worker.refund_desk:build_agent`."""
+    from worker.refund_desk import agent  # noqa: PLC0415 - the shop's own command starts without the Agents SDK
+
+    return agent.build_agent(model)

@@ -1,0 +1,131 @@
+"""The verbs of people: decisions on calls. One decision wins; silence is none."""
+
+from collections.abc import Sequence
+
+from approvals import codec
+from approvals.lifecycle import Cause
+from approvals.models import BatchLease, Call, CallContent, Decision, Person
+from approvals.outcomes import Answer, Outcome
+from approvals.reading import load_call, load_calls
+from approvals.room import Room
+from approvals.seal import digest
+from approvals.vetoes import sentences
+
+
+class Calls(Room):
+    """Decisions. Every check and every consequence of a verb is in its one script."""
+
+    __slots__ = ()
+
+    def load(self, key: str) -> Call | None:
+        """The call, or None."""
+        return load_call(self, key)
+
+    def of_pause(self, run_id: str, pause: int) -> list[Call]:
+        """All calls of a pause, by number."""
+        return load_calls(self, self.members(self.keys.pause_calls(run_id, pause)))
+
+    def approve(
+        self, key: str, *, version: int, decision: Decision, person: Person, generation: int | None = None
+    ) -> Answer:
+        """One reviewer's yes to one version; detail: verdict (`approved` or `pending`) and missing.
+
+        `generation`, when given, is the batch's as the reviewer saw it; another one answers STALE_VERSION.
+        """
+        return self.ask("approve", key, version, *_signed(key, version, decision, person), generation)
+
+    def reject(
+        self, key: str, *, version: int, decision: Decision, person: Person, generation: int | None = None
+    ) -> Answer:
+        """One reviewer's no, which settles, also while an edit is checked. A veto, unless a correction is asked for."""
+        call = load_call(self, key)
+        if call is None:
+            return Answer(Outcome.NOT_FOUND)
+        vetoes = [] if decision.correction else sentences(call, decision)
+        flat = [part for pair in vetoes for part in pair]
+        return self.ask(
+            "reject", key, version, *_signed(key, version, decision, person), generation, decision.reason, *flat
+        )
+
+    def decide_batch(
+        self, batch_id: str, *, generation: int, decisions: Sequence[tuple[str, int, Decision]], person: Person
+    ) -> list[tuple[str, Answer]]:
+        """Decide several calls (key, version, decision) of one card; one answer each, by the same scripts.
+
+        A call that is not of this batch answers NOT_FOUND; an edit WRONG_STATE, since edits go one by one.
+        """
+        members = set(self.members(self.keys.batch_calls(batch_id)))
+        answers: list[tuple[str, Answer]] = []
+        for key, version, decision in decisions:
+            if key not in members:
+                answer = Answer(Outcome.NOT_FOUND)
+            elif decision.verdict == "approve":
+                answer = self.approve(key, version=version, decision=decision, person=person, generation=generation)
+            elif decision.verdict == "reject":
+                answer = self.reject(key, version=version, decision=decision, person=person, generation=generation)
+            else:
+                answer = Answer(Outcome.WRONG_STATE, {"state": "edit"})
+            answers.append((key, answer))
+        return answers
+
+    def edit(self, key: str, *, version: int, decision: Decision, person: Person, content: CallContent) -> Answer:
+        """Make version n+1 of these contents, which nobody can decide until `refresh` has checked it; detail: version.
+
+        The edit is kept as a decision on version n; what will count as the editor's approval of n+1 is recorded
+        by the refresh, if it finds no drift.
+        """
+        approval = decision.model_copy(update={"verdict": "approve", "version": version + 1})
+        blob = self.seal(codec.CALL, key, version + 1, content.model_dump_json())
+        fingerprint = digest({"arguments": content.arguments})
+        extra = (approval.model_dump_json(), fingerprint, blob)
+        return self.ask("edit", key, version, *_signed(key, version, decision, person), *extra)
+
+    def refresh(
+        self,
+        key: str,
+        *,
+        version: int,
+        content: CallContent,
+        seal: str,
+        drift: bool,
+        rejected: str | None = None,
+        auto: bool = False,
+    ) -> Answer:
+        """The worker has checked an edit: commit its content and seal; detail: verdict, missing.
+
+        Without drift the editor's approval counts, and alone when the law asks nobody any more (`auto`). With
+        drift it is dropped and the editor is told. `rejected` is the sentence of a law that forbids the edit.
+        """
+        blob = self.seal(codec.CALL, key, version, content.model_dump_json())
+        needed = 1 if auto else content.requirement.reviewers
+        counts = codec.counts_text(content.requirement)
+        return self.ask("refresh", key, version, blob, seal, drift, rejected, needed, counts)
+
+    def withdraw(self, key: str, *, by: str) -> Answer:
+        """Take back a call that was not claimed yet. Whether `by` may do so is the caller's question."""
+        return self.ask("withdraw", key, by)
+
+    def auto_approve(self, key: str, *, lease: BatchLease) -> Answer:
+        """A held call, judged again by the law once nobody is asked any more: it may run."""
+        return self.ask("auto_approve", key, *_held(lease))
+
+    def forbid(self, key: str, *, lease: BatchLease, reason: str, cause: Cause = Cause.POLICY) -> Answer:
+        """A held call, judged again by the law: it may not run."""
+        return self.ask("forbid", key, *_held(lease), reason, cause)
+
+    def note(self, key: str, *, event: str, person: Person | None, detail: str) -> None:
+        """Put an attempt that was refused into the ledger; changes nothing else."""
+        self.ask("note", key, event, person.user if person else None, person.name if person else None, detail)
+
+
+def _signed(key: str, version: int, decision: Decision, person: Person) -> tuple[str, ...]:
+    """The decision under the identity that the snapshot vouches for; it must be about what is being decided."""
+    if decision.reviewer != person.user:
+        raise ValueError(f"A decision of {decision.reviewer} was handed in by {person.user}; refuse the click.")
+    if (decision.call, decision.version) != (key, version):
+        raise ValueError(f"A decision on {decision.call} v{decision.version} was handed in for {key} v{version}.")
+    return (person.user, person.name, decision.model_dump_json(), codec.person_text(person))
+
+
+def _held(lease: BatchLease) -> tuple[str, str, int]:
+    return (lease.batch, lease.token, lease.epoch)

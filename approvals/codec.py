@@ -1,0 +1,124 @@
+"""Hashes of Redis to the values of `approvals.models`, decrypting what is encrypted."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from approvals.lifecycle import Cause, RunState, State
+from approvals.models import Batch, Call, CallContent, Decision, OutboxEntry, Person, Run
+from approvals.room import Room
+from approvals.row import Row
+from policies.requirement import Requirement
+
+#: Kinds of encrypted blobs; each is bound to its subject and version.
+REQUEST, STATE, CALL, RECEIPT, ANSWER = "request", "state", "call", "receipt", "answer"
+
+
+def run(room: Room, run_id: str, row: Row) -> Run | None:
+    """The run in this hash; None when there is none."""
+    if not row:
+        return None
+    request, answer = row.blob("request"), row.blob("answer")
+    return Run(
+        id=run_id,
+        state=RunState(row.text("state")),
+        request=room.open(REQUEST, run_id, 0, request).decode() if request else "",
+        requester=row.text("requester"),
+        channel=row.text("channel"),
+        thread_ts=row.text("thread_ts"),
+        agent=row.text("agent"),
+        parent=row.maybe("parent"),
+        barrier=cast("Literal['batch', 'pause']", row.text("barrier")),
+        turns=row.number("turns"),
+        pause=row.number("pause"),
+        reason=row.maybe("reason"),
+        answer=room.open(ANSWER, run_id, 0, answer).decode() if answer else None,
+        created_at=row.number("created_at"),
+        ended_at=row.maybe_number("ended_at"),
+    )
+
+
+def batch(batch_id: str, row: Row, calls: Sequence[str]) -> Batch:
+    """The batch in this hash."""
+    return Batch(
+        id=batch_id,
+        run=row.text("run"),
+        pause=row.number("pause"),
+        radius=row.text("radius"),
+        number=row.number("number"),
+        calls=tuple(calls),
+        has_card=row.flag("has_card"),
+        generation=row.number("generation"),
+        ttl_s=row.number("ttl_s"),
+        lapse_s=row.number("lapse_s"),
+        decide_by=row.maybe_number("decide_by"),
+        posted_at=row.maybe_number("posted_at"),
+        channel=row.maybe("channel"),
+        ts=row.maybe("ts"),
+    )
+
+
+def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | None:
+    """The call in this hash; None when there is none."""
+    if not row:
+        return None
+    version = row.number("version")
+    receipt, cause = row.blob("receipt"), row.maybe("cause")
+    content = room.open(CALL, key, version, row.blob("content") or b"")
+    return Call(
+        key=key,
+        run=row.text("run"),
+        batch=row.maybe("batch"),
+        pause=row.number("pause"),
+        number=row.number("number"),
+        sdk_id=row.text("sdk_id"),
+        agent=row.text("agent"),
+        tool=row.text("tool"),
+        state=State(row.text("state")),
+        version=version,
+        content=CallContent.model_validate_json(content),
+        seal=row.text("seal"),
+        cause=Cause(cause) if cause else None,
+        reason=row.maybe("reason"),
+        needed=row.number("needed"),
+        decisions=tuple(decision(entry) for entry in decisions),
+        refreshing=row.flag("refreshing"),
+        execute_by=row.maybe_number("execute_by"),
+        claimed_at=row.maybe_number("claimed_at"),
+        ended_at=row.maybe_number("ended_at"),
+        intended=row.flag("intended"),
+        receipt=room.open(RECEIPT, key, version, receipt).decode() if receipt else None,
+        held=row.flag("held"),
+    )
+
+
+def decision(entry: bytes) -> Decision:
+    """A stored decision: the instant the store recorded it, a space, the decision as JSON."""
+    at, _, body = entry.decode().partition(" ")
+    return Decision.model_validate_json(body).model_copy(update={"at": int(at)})
+
+
+def person_text(person: Person) -> str:
+    """What makes two snapshots of a user equal: everything but the instant of the fetch."""
+    return person.model_copy(update={"fetched_at": 0}).model_dump_json()
+
+
+def counts_text(requirement: Requirement) -> str:
+    """What a call adds to its run's sums, as JSON that only `Runs.counts` reads; empty when nothing."""
+    return requirement.model_dump_json(include={"counts"}) if requirement.counts else ""
+
+
+def entry(entry_id: str, row: Row) -> OutboxEntry | None:
+    """The outbox entry in this hash; None when there is none."""
+    if not row:
+        return None
+    return OutboxEntry(
+        id=entry_id,
+        kind=cast("Any", row.text("kind")),
+        subject=row.text("subject"),
+        desired=row.number("desired"),
+        delivered=row.number("delivered"),
+        channel=row.maybe("channel"),
+        ts=row.maybe("ts"),
+        attempts=row.number("attempts"),
+        sending=row.flag("sending"),
+    )

@@ -1,0 +1,37 @@
+"""The clock's verbs: what must happen because time passed. All are idempotent, any number of clocks may run."""
+
+from typing import Any
+
+from approvals.outcomes import Answer, Outcome
+from approvals.room import Room
+
+#: Kind of a deadline's member -> its script and what follows the subject in its arguments.
+SCRIPTS: dict[str, tuple[str, tuple[bool, ...]]] = {
+    "post": ("unposted", ()),
+    "decide": ("expire", ()),
+    "lapse": ("lapse", ()),
+    "lease": ("lost_lease", ()),
+    "unknown": ("answer_unknown", (True,)),
+    "retire": ("retire_run", ()),
+}
+
+
+class Deadlines(Room):
+    """Members read `kind:subject`: post and decide of a batch; lapse, lease and unknown of a call; retire of a run."""
+
+    __slots__ = ()
+
+    def due(self, limit: int = 200) -> list[str]:
+        """What is due by the store's clock, the oldest first. Costs what is due, not what is pending."""
+        found: list[Any] = self.client.zrange(
+            self.keys.deadlines, "-inf", self.now(), byscore=True, offset=0, num=limit
+        )
+        return [member.decode() for member in found]
+
+    def apply(self, member: str) -> Answer:
+        """Do what is due. REPEATED when it was done, is not due (any more), or was overtaken by a decision."""
+        kind, _, subject = member.partition(":")
+        if kind not in SCRIPTS:
+            return Answer(Outcome.NOT_FOUND)
+        script, extra = SCRIPTS[kind]
+        return self.ask(script, subject, *extra)

@@ -1,0 +1,148 @@
+"""The verbs of the gate: one claim, one intent, one receipt for each effect."""
+
+from collections.abc import Sequence
+
+from approvals import codec
+from approvals.caps import reservations
+from approvals.lifecycle import Cause
+from approvals.models import BatchLease, CallContent, Claim, Person
+from approvals.outcomes import Answer, Outcome
+from approvals.reading import load_call
+from approvals.room import Room
+
+
+class Effects(Room):
+    """From approved to what happened. A claim's token fences every later word about it."""
+
+    __slots__ = ()
+
+    def claim(
+        self,
+        key: str,
+        *,
+        lease: BatchLease,
+        token: str,
+        seal: str,
+        ttl_ms: int,
+        people: Sequence[Person],
+        day: str,
+    ) -> tuple[Answer, Claim | None]:
+        """Take one approved call for one execution, reserving its caps.
+
+        `seal` is what the caller recomputed, `people` the fresh snapshots of all who approved, `day` the day that
+        daily caps count in. Refusals, in this order: FROZEN, LEASE_LOST, WRONG_STATE, LAPSED (the call is
+        expired by this very script), STALE_VERSION, STALE_PERSON, CAP_REACHED.
+
+        Raises:
+            CurrencyMixed: a rule limits one currency and spends another.
+        """
+        call = load_call(self, key)
+        if call is None:
+            return Answer(Outcome.NOT_FOUND), None
+        takes = list(reservations(self.keys, call.content.requirement, run=call.run, day=day))
+        answer = self.ask(
+            "claim",
+            key,
+            *_held(lease),
+            token,
+            seal,
+            call.version,
+            ttl_ms,
+            len(people),
+            *(part for person in people for part in (person.user, codec.person_text(person))),
+            len(takes),
+            *(part for take in takes for part in take),
+        )
+        if not answer.ok:
+            return answer, None
+        until, version = int(answer.detail["lease_until"]), int(answer.detail["version"])
+        return answer, Claim(call=key, batch=lease.batch, token=token, version=version, lease_until=until)
+
+    def intend(self, claim: Claim) -> Answer:
+        """The last word before the effect: from now on only a receipt, a proof or a person can end the call.
+
+        LEASE_LOST or FROZEN: the effect must not happen.
+        """
+        return self.ask("intend", claim.call, claim.token)
+
+    def renew(self, claim: Claim, *, ttl_ms: int) -> bool:
+        """Keep the claim for another `ttl_ms` from now. False when it is lost."""
+        return self.ask("renew_call", claim.call, claim.token, ttl_ms).ok
+
+    def unclaim(self, key: str, *, token: str | None = None) -> Answer:
+        """Before the intent: back to approved, the cap given back. Without a token only once the lease is over."""
+        return self.ask("unclaim", key, token)
+
+    def succeed(self, claim: Claim, *, receipt: str) -> Answer:
+        """The effect happened. Also settles an unknown call; a receipt is never thrown away.
+
+        WRONG_STATE when the call was settled otherwise: the receipt is kept beside it and ops is told.
+        """
+        blob = self._receipt(claim.call, claim.version, receipt)
+        return self.ask("succeed", claim.call, claim.token, blob, claim.version)
+
+    def late_receipt(self, key: str) -> str | None:
+        """A receipt that came when the call had ended otherwise, for whoever settles the contradiction."""
+        row = self.row(self.keys.call(key))
+        blob = row.blob("late_receipt")
+        return self.open(codec.RECEIPT, key, row.number("late_version"), blob).decode() if blob else None
+
+    def fail(self, claim: Claim, *, reason: str) -> Answer:
+        """The effect provably did not happen; the cap is given back. Also settles an unknown call."""
+        return self.ask("fail", claim.call, claim.token, reason)
+
+    def abandon(self, key: str, *, token: str | None = None, reason: str) -> Answer:
+        """After the intent: nobody can tell. Wakes `reconcile_call`, tells ops, sets the last deadline.
+
+        Without a token only once the lease is over.
+        """
+        return self.ask("abandon", key, token, reason)
+
+    def release(self, claim: Claim, *, content: CallContent, seal: str, difference: Sequence[str]) -> Answer:
+        """Drift found before the intent: the next version goes back to review, or is judged again if nobody was asked.
+
+        LAPSED when the 24 hours leave no time for another decision: the call is expired.
+        """
+        told = content if content.previous else content.model_copy(update={"previous": tuple(difference)})
+        version = claim.version + 1
+        return self.ask(
+            "release", claim.call, claim.token, "; ".join(difference), *self._next(claim.call, version, told, seal)
+        )
+
+    def refuse(self, key: str, *, lease: BatchLease, cause: Cause, reason: str) -> Answer:
+        """Approved, but not runnable (a cap, the law): ends the call without a veto."""
+        return self.ask("refuse", key, *_held(lease), cause, reason)
+
+    def revoke(self, key: str, *, lease: BatchLease, content: CallContent, seal: str, reason: str) -> Answer:
+        """An approval no longer carries (authority, law or schema changed): the next version goes back to review.
+
+        LAPSED as for `release`.
+        """
+        call = load_call(self, key)
+        if call is None:
+            return Answer(Outcome.NOT_FOUND)
+        version = call.version if call.seal == seal else call.version + 1  # sent twice: the same next version
+        return self.ask("revoke", key, *_held(lease), reason, *self._next(key, version, content, seal))
+
+    def settle(self, key: str, *, happened: bool, by: str, reason: str, receipt: str | None = None) -> Answer:
+        """Somebody, or the tool's `reconcile`, knows what became of an unknown call."""
+        call = load_call(self, key)
+        if call is None:
+            return Answer(Outcome.NOT_FOUND)
+        blob = self._receipt(key, call.version, receipt) if receipt else None
+        return self.ask("settle", key, happened, by, reason, blob)
+
+    def answer_unknown(self, key: str) -> Answer:
+        """Let the run go on with the answer "unknown"; the call stays unknown until it is settled."""
+        return self.ask("answer_unknown", key, False)
+
+    def _receipt(self, key: str, version: int, receipt: str) -> bytes:
+        return self.seal(codec.RECEIPT, key, version, receipt)
+
+    def _next(self, key: str, version: int, content: CallContent, seal: str) -> tuple[str | int | bytes, ...]:
+        blob = self.seal(codec.CALL, key, version, content.model_dump_json())
+        return (version, blob, seal, content.requirement.reviewers, codec.counts_text(content.requirement))
+
+
+def _held(lease: BatchLease) -> tuple[str, str, int]:
+    return (lease.batch, lease.token, lease.epoch)

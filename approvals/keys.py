@@ -1,0 +1,119 @@
+"""Every key in Redis, and only here.
+
+All keys start with one prefix per tenant, and scripts derive theirs from it (`scripts/_keys.lua` mirrors this file,
+a test compares them). That ties the project to a single Redis or a Sentinel primary: a cluster wants every key of
+a script in one slot, and RQ does not run on one either.
+"""
+
+import re
+from urllib.parse import quote
+
+from approvals.errors import ApprovalsError
+
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+class BadIdError(ApprovalsError):
+    """An id that could be mistaken for part of another key."""
+
+
+def checked_id(value: str) -> str:
+    """`value`, if it can stand in a key.
+
+    Raises:
+        BadIdError: it is empty, over 128 characters, or holds more than letters, digits, `_`, `.` and `-`.
+    """
+    if not _ID.fullmatch(value):
+        raise BadIdError(f"{value!r} cannot be an id; use 1 to 128 letters, digits, '_', '.' or '-'.")
+    return value
+
+
+class Keys:
+    """The keys of one tenant. Names equal those in `scripts/_keys.lua`."""
+
+    def __init__(self, tenant: str) -> None:
+        self.prefix = f"vobo:{checked_id(tenant)}:"
+        self.outbox = f"{self.prefix}outbox"  # zset: entry id -> when to send next
+        self.wakeups = f"{self.prefix}wakeups"  # zset: job:argument -> when to enqueue next
+        self.attempts = f"{self.prefix}attempts"  # hash: job:argument -> how often enqueued
+        self.deadlines = f"{self.prefix}deadlines"  # zset: kind:subject -> due instant
+        self.ledger = f"{self.prefix}ledger"  # stream of events, until drained into SQL
+        self.lead = f"{self.prefix}lead"  # hash: which relay leads
+        self.frozen = f"{self.prefix}frozen"  # hash: who froze everything, and why
+        self.switches = f"{self.prefix}switches"  # hash: home_team, self_approval
+
+    def run(self, run: str) -> str:
+        """Hash: the run."""
+        return f"{self.prefix}run:{run}"
+
+    def saved(self, run: str) -> str:
+        """Hash: the run's saved state (encrypted) and its revision."""
+        return f"{self.prefix}run:{run}:saved"
+
+    def counts(self, run: str) -> str:
+        """Hash: call key -> what the call adds to the run's sums."""
+        return f"{self.prefix}run:{run}:counts"
+
+    def pause_calls(self, run: str, pause: int | str) -> str:
+        """List: the calls of one pause."""
+        return f"{self.prefix}pause:{run}:{pause}:calls"
+
+    def pause_batches(self, run: str, pause: int | str) -> str:
+        """List: the batches of one pause."""
+        return f"{self.prefix}pause:{run}:{pause}:batches"
+
+    def pause_open(self, run: str, pause: int | str) -> str:
+        """Set: calls of the pause that wait for a person."""
+        return f"{self.prefix}pause:{run}:{pause}:open"
+
+    def unanswered(self, run: str, pause: int | str) -> str:
+        """Set: calls of the pause that the run still waits for."""
+        return f"{self.prefix}pause:{run}:{pause}:unanswered"
+
+    def batch(self, batch: str) -> str:
+        """Hash: the batch."""
+        return f"{self.prefix}batch:{batch}"
+
+    def batch_calls(self, batch: str) -> str:
+        """List: its calls, in the order of their numbers."""
+        return f"{self.prefix}batch:{batch}:calls"
+
+    def batch_open(self, batch: str) -> str:
+        """Set: its calls that wait for a person."""
+        return f"{self.prefix}batch:{batch}:open"
+
+    def call(self, call: str) -> str:
+        """Hash: the call."""
+        return f"{self.prefix}call:{call}"
+
+    def votes(self, call: str) -> str:
+        """Hash: reviewer -> decision on the current version."""
+        return f"{self.prefix}call:{call}:votes"
+
+    def decisions(self, call: str) -> str:
+        """List: every decision ever made on the call."""
+        return f"{self.prefix}call:{call}:decisions"
+
+    def spent(self, call: str) -> str:
+        """List: the caps in which the call holds an amount."""
+        return f"{self.prefix}call:{call}:spent"
+
+    def thread(self, channel: str, thread_ts: str) -> str:
+        """String: the newest run of a thread."""
+        return f"{self.prefix}thread:{channel}:{thread_ts}"
+
+    def vetoes(self, channel: str, thread_ts: str) -> str:
+        """Hash: tool|resource -> the sentence of the rejection."""
+        return f"{self.prefix}vetoes:{channel}:{thread_ts}"
+
+    def person(self, user: str) -> str:
+        """Hash: the snapshot of a Slack user."""
+        return f"{self.prefix}person:{user}"
+
+    def entry(self, entry: str) -> str:
+        """Hash: one entry of the outbox."""
+        return f"{self.prefix}outbox:{entry}"
+
+    def cap(self, name: str, currency: str, key: str, window: str) -> str:
+        """Hash: call key -> minor units reserved. Names and keys are a team's free text, hence the quoting."""
+        return f"{self.prefix}cap:{quote(name, safe='')}:{currency}:{quote(key, safe='')}:{window}"

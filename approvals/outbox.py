@@ -1,0 +1,54 @@
+"""The Slack messages that are owed: each rendered from the newest state and sent until it shows it."""
+
+from typing import Any, Literal
+
+from approvals import codec
+from approvals.models import OutboxEntry
+from approvals.room import Room
+from approvals.row import Row
+
+Kind = Literal["opening", "card", "outcome", "answer", "alert", "notice"]
+
+
+class Outbox(Room):
+    """Written by every verb, drained by one leading relay."""
+
+    __slots__ = ()
+
+    def load(self, entry_id: str) -> OutboxEntry | None:
+        """One entry, owed or delivered."""
+        return codec.entry(entry_id, self.row(self.keys.entry(entry_id)))
+
+    def due(self, limit: int = 50) -> list[OutboxEntry]:
+        """Entries to send now, the longest owed first. `sending` marks one whose last attempt may have arrived."""
+        found: list[Any] = self.client.zrange(self.keys.outbox, "-inf", self.now(), byscore=True, offset=0, num=limit)
+        entries = (self.load(entry_id.decode()) for entry_id in found)
+        return [entry for entry in entries if entry is not None]
+
+    def begin(self, entry_id: str, *, token: str) -> OutboxEntry | None:
+        """Mark an entry as being sent. None when nothing is owed or another relay that still leads is at it.
+
+        The returned `sending` is True when an earlier attempt ended without a word: look in Slack before posting.
+        """
+        reply = self.scripts.run("begin_entry", entry_id, token)
+        return codec.entry(entry_id, Row.of_pairs(reply))
+
+    def delivered(self, entry_id: str, *, version: int, channel: str, ts: str) -> None:
+        """The message stands in Slack and shows `version`; it stays owed while a newer one is desired."""
+        self.ask("delivered", entry_id, version, channel, ts)
+
+    def postpone(self, entry_id: str, *, delay_ms: int, error: str, unsure: bool = True) -> None:
+        """Try again later. `unsure=False` says that Slack certainly did not take the message."""
+        self.ask("postpone_entry", entry_id, delay_ms, error, unsure)
+
+    def give_up(self, entry_id: str, *, error: str) -> None:
+        """It will never arrive: owed no longer, and ops is told (unless it was an alert itself)."""
+        self.ask("give_up_entry", entry_id, error)
+
+    def owe(self, kind: Kind, subject: str, *, channel: str | None = None) -> None:
+        """Owe one more version of a message; its id is `kind:subject`."""
+        self.ask("owe", kind, subject, channel)
+
+    def lead(self, token: str, *, ttl_ms: int) -> bool:
+        """Become, or stay, the one relay that sends. False while another one's time runs."""
+        return self.ask("lead", token, ttl_ms).ok

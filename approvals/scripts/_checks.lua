@@ -1,0 +1,173 @@
+-- Prelude 3 of 3: checks and moves that several verbs share.
+local PERSON_AGE = 60 * 1000
+local LEAST_TIME = 2 * MINUTE
+
+-- Until when this call may be decided: its batch's instant, or a little later while an edit is checked.
+local function decide_by(c)
+  local by = tonumber(exec('HGET', key.batch(c.batch), 'decide_by') or nil)
+  return by and math.max(by, tonumber(c.check_by or 0))
+end
+
+-- True unless the stored snapshot is the one the caller looked at, fresh, and of a full member of the home team.
+local function stale(user, snapshot)
+  local person = read(key.person(user), { 'json', 'fetched_at', 'full', 'team' })
+  local fresh = person.json == snapshot and NOW - tonumber(person.fetched_at or 0) <= PERSON_AGE
+  return not (fresh and person.full == '1' and person.team == exec('HGET', key.switches, 'home_team'))
+end
+
+local function holds_batch(batch, token, epoch)
+  local b = read(key.batch(batch), { 'token', 'epoch', 'lease_until' })
+  return b.token == token and b.epoch == epoch and tonumber(b.lease_until or 0) > NOW
+end
+
+local function holds_run(run, token, epoch)
+  local r = read(key.run(run), { 'token', 'epoch', 'lease_until', 'state' })
+  local driven = r.state == 'running' or r.state == 'resuming'
+  return driven and r.token == token and r.epoch == epoch and tonumber(r.lease_until or 0) > NOW
+end
+
+local function decided_answer(c, by, name, at, verdict)
+  return { 'already_decided', 'by', by, 'name', name, 'at', at, 'verdict', verdict, 'state', c.state }
+end
+
+-- How far the current version is: the verdict and how many approvals are missing.
+local function standing(c)
+  if c.state == 'rejected' then return 'rejected', '0' end
+  if c.state ~= 'pending_review' then return 'approved', '0' end
+  return 'pending', int(c.needed - exec('HLEN', key.votes(c.id)))
+end
+
+-- Why this decision does not count, as an answer; nil when it does.
+local function refusal(c, version, reviewer, verdict, snapshot, generation)
+  if not c.state then return { 'not_found' } end
+  local vote = exec('HGET', key.votes(c.id), reviewer)
+  if vote and version == c.version then
+    local word, at, name = string.match(vote, '^(%S+) (%S+) (.*)$')
+    if word ~= verdict then return decided_answer(c, reviewer, name, at, word) end
+    local so_far, missing = standing(c)
+    return { 'repeated', 'verdict', so_far, 'missing', missing, 'state', c.state }
+  end
+  if c.state ~= 'pending_review' then
+    if c.decided_by then
+      return decided_answer(c, c.decided_by, c.decided_name, c.decided_at, c.decided_verdict)
+    end
+    if c.state ~= 'expired' then return { 'not_pending', 'state', c.state } end
+    return { 'expired', 'decide_by', int(decide_by(c) or 0) }
+  end
+  local b = read(key.batch(c.batch), { 'posted_at', 'generation' })
+  if not b.posted_at then return { 'not_posted' } end
+  if version ~= c.version or (generation and generation ~= '' and generation ~= b.generation) then
+    return { 'stale_version', 'version', c.version, 'generation', b.generation }
+  end
+  if NOW >= decide_by(c) then return { 'expired', 'decide_by', int(decide_by(c)) } end
+  if c.refreshing and verdict ~= 'reject' then return { 'refreshing' } end
+  if stale(reviewer, snapshot) then return { 'stale_person', 'user', reviewer } end
+  if reviewer == exec('HGET', key.run(c.run), 'requester') and exec('HGET', key.switches, 'self_approval') ~= '1' then
+    return { 'requester' }
+  end
+end
+
+local function keep_decision(c, decision) exec('RPUSH', key.decisions(c.id), int(NOW) .. ' ' .. decision) end
+
+-- Count one approval of the current version; enough of them approve the call.
+local function count_approval(c, reviewer, name, decision)
+  keep_decision(c, decision)
+  exec('HSET', key.votes(c.id), reviewer, 'approve ' .. int(NOW) .. ' ' .. name)
+  local missing = c.needed - exec('HLEN', key.votes(c.id))
+  if missing > 0 then
+    record_call('approval_counted', c, 'actor', reviewer, 'name', name)
+    show(c)
+    return { 'ok', 'verdict', 'pending', 'missing', int(missing) }
+  end
+  record_call('approved', c, 'actor', reviewer, 'name', name)
+  become(c, 'approved', 'decided_by', reviewer, 'decided_name', name, 'decided_at', int(NOW),
+    'decided_verdict', 'approve')
+  return { 'ok', 'verdict', 'approved', 'missing', '0' }
+end
+
+local function lapse(c, reason)
+  record_call('lapsed', c, 'reason', reason)
+  become(c, 'expired', 'cause', 'lapsed', 'reason', reason)
+  return { 'lapsed', 'execute_by', c.execute_by or '' }
+end
+
+-- Back to approved before any intent: nothing happened, the batch is taken up again.
+local function unclaim(c, reason)
+  record_call('unclaimed', c, 'reason', reason)
+  exec('HDEL', key.call(c.id), 'token', 'lease_until', 'claimed_at')
+  become(c, 'approved', 'last_token', c.token)
+  set_deadline('lapse', c.id, c.execute_by)
+  exec('HINCRBY', key.batch(c.batch), 'generation', 1)
+  wake('execute_batch', c.batch)
+  return { 'ok' }
+end
+
+-- Nobody can tell: asked of the tool, told to ops, and answered "unknown" 25 h after the posting at the latest.
+local function abandon(c, reason)
+  local since = tonumber(exec('HGET', key.batch(c.batch), 'posted_at') or c.created_at)
+  record_call('unknown', c, 'reason', reason)
+  become(c, 'unknown', 'reason', reason)
+  set_deadline('unknown', c.id, math.max(NOW + HOUR, since + DAY + HOUR))
+  wake('reconcile_call', c.id)
+  owe('alert', 'call:' .. c.id)
+  return { 'ok' }
+end
+
+-- The next version goes back to people, or to the law when nobody was asked; `kind` names it in the ledger.
+local function send_back(c, kind, reason, version, content, seal, needed, counts)
+  local b = read(key.batch(c.batch), { 'posted_at', 'ttl_s', 'lapse_s' })
+  local last = tonumber(b.posted_at or c.created_at) + DAY - b.lapse_s * 1000
+  local by = math.min(NOW + b.ttl_s * 1000, last)
+  if math.min(NOW + LEAST_TIME, NOW + b.ttl_s * 1000) > last then
+    if c.state == 'executing' then unclaim(c, reason) end
+    return lapse(c, 'no time left for another decision within 24 hours: ' .. reason)
+  end
+  exec('DEL', key.votes(c.id))
+  exec('HDEL', key.call(c.id), 'decided_by', 'decided_name', 'decided_at', 'decided_verdict', 'execute_by',
+    'token', 'lease_until', 'claimed_at')
+  if counts ~= '' then exec('HSET', key.counts(c.run), c.id, counts) else exec('HDEL', key.counts(c.run), c.id) end
+  exec('HINCRBY', key.batch(c.batch), 'generation', 1)
+  c.version, c.seal = version, seal
+  record_call(kind, c, 'reason', reason)
+  become(c, c.carded and 'pending_review' or 'proposed', 'version', version, 'content', content, 'seal', seal,
+    'needed', needed)
+  if c.carded then
+    exec('HSET', key.batch(c.batch), 'decide_by', int(by))
+    set_deadline('decide', c.batch, by)
+  elseif exec('SCARD', key.pause_open(c.run, c.pause)) == 0 then
+    wake('execute_batch', c.batch)
+  end
+  return { 'ok', 'version', version, 'state', c.state }
+end
+
+-- A call as the pause writes it, in the state the law gave it; an automatic decision is in the ledger like any other.
+local function add_call(c, carded)
+  exec('HSET', key.call(c.id), 'run', c.run, 'batch', c.batch, 'pause', c.pause, 'number', c.number, 'sdk_id', c.sdk_id,
+    'agent', c.agent, 'tool', c.tool, 'state', c.state, 'version', c.version, 'content', c.content, 'seal', c.seal,
+    'cause', c.cause, 'reason', c.reason, 'held', c.held, 'needed', c.needed, 'carded', carded, 'created_at', int(NOW))
+  exec('RPUSH', key.pause_calls(c.run, c.pause), c.id)
+  record_call('proposed', c, 'mode', c.mode, 'radius', c.radius, 'state', c.state)
+  if c.state == 'rejected' then
+    exec('HSET', key.call(c.id), 'ended_at', int(NOW))
+    record_call('rejected', c, 'actor', 'policy', 'cause', c.cause, 'reason', c.reason)
+    return
+  end
+  exec('SADD', key.unanswered(c.run, c.pause), c.id)
+  if c.counts ~= '' then exec('HSET', key.counts(c.run), c.id, c.counts) end
+  if c.state == 'approved' then record_call('approved', c, 'actor', 'policy', 'reason', c.reason) end
+  if c.state == 'pending_review' then
+    exec('SADD', key.batch_open(c.batch), c.id)
+    exec('SADD', key.pause_open(c.run, c.pause), c.id)
+  end
+end
+
+-- True when a worker could do something with this batch now.
+local function has_work(batch)
+  local b = read(key.batch(batch), { 'run', 'pause' })
+  local judged = exec('SCARD', key.pause_open(b.run, b.pause)) == 0
+  for _, id in ipairs(exec('LRANGE', key.batch_calls(batch), 0, -1)) do
+    local c = read(key.call(id), { 'state', 'execute_by' })
+    if (c.state == 'approved' and c.execute_by) or (c.state == 'proposed' and judged) then return true end
+  end
+  return false
+end

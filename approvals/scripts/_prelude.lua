@@ -1,0 +1,163 @@
+-- Prelude 2 of 3: what one change brings with it. `become` is the only place where a call changes its state.
+local exec = redis.call
+local clock = exec('TIME')
+local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local MINUTE, HOUR, DAY = 60 * 1000, 3600 * 1000, 24 * 3600 * 1000
+local FINAL = { rejected = true, expired = true, succeeded = true, failed = true }
+
+-- Integers as decimal text: Lua alone would write 1.7e+12.
+local function int(number) return string.format('%.0f', number) end
+
+-- Takes a list one by one: local arg = reader(ARGV); arg() is the first, arg() the second.
+local function reader(list)
+  local at = 0
+  return function()
+    at = at + 1
+    return list[at]
+  end
+end
+
+-- Some fields of a hash as a table; absent and empty ones are nil.
+local function read(name, fields)
+  local row, values = {}, exec('HMGET', name, unpack(fields))
+  for i, field in ipairs(fields) do
+    if values[i] and values[i] ~= '' then row[field] = values[i] end
+  end
+  return row
+end
+
+local CALL = { 'state', 'version', 'run', 'batch', 'pause', 'tool', 'seal', 'carded', 'needed', 'refreshing',
+  'execute_by', 'check_by', 'token', 'last_token', 'lease_until', 'intended', 'decided_by', 'decided_name',
+  'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at' }
+
+local function load_call(id)
+  local c = read(key.call(id), CALL)
+  c.id = id
+  return c
+end
+
+local function record(kind, ...) exec('XADD', key.ledger, '*', 'type', kind, 'at', int(NOW), ...) end
+
+local function record_call(kind, c, ...)
+  record(kind, 'run', c.run, 'batch', c.batch or '', 'call', c.id, 'tool', c.tool, 'version', c.version,
+    'seal', c.seal or '', ...)
+end
+
+-- LT: a wakeup that waits for later is brought forward, an earlier one stays.
+local function wake(job, argument, at)
+  exec('ZADD', key.wakeups, 'LT', int(at or NOW), job .. ':' .. argument)
+end
+
+local function wake_again(job, argument, at) exec('ZADD', key.wakeups, int(at), job .. ':' .. argument) end
+
+local function let_sleep(job, argument) exec('ZREM', key.wakeups, job .. ':' .. argument) end
+
+local function set_deadline(kind, subject, at) exec('ZADD', key.deadlines, int(at), kind .. ':' .. subject) end
+
+local function drop_deadline(kind, subject) exec('ZREM', key.deadlines, kind .. ':' .. subject) end
+
+-- NX: a message that Slack told us to hold back keeps its instant.
+local function owe(kind, subject, channel)
+  local id = kind .. ':' .. subject
+  exec('HSET', key.entry(id), 'kind', kind, 'subject', subject)
+  if channel and channel ~= '' then exec('HSETNX', key.entry(id), 'channel', channel) end
+  exec('HINCRBY', key.entry(id), 'desired', 1)
+  exec('ZADD', key.outbox, 'NX', int(NOW), id)
+end
+
+local function owe_in_thread(kind, subject, run) owe(kind, subject, exec('HGET', key.run(run), 'channel') or '') end
+
+-- Everything that shows this call is rendered anew; the outcome table only once the run waits for nothing.
+local function show(c)
+  if c.carded then owe_in_thread('card', c.batch, c.run) end
+  if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 then
+    owe_in_thread('outcome', c.run .. ':' .. c.pause, c.run)
+  end
+end
+
+-- The run no longer waits for this call; the last one makes it ready.
+local function answered(c)
+  exec('SREM', key.unanswered(c.run, c.pause), c.id)
+  local run = read(key.run(c.run), { 'state', 'pause' })
+  if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 and run.state == 'paused' and run.pause == c.pause then
+    exec('HSET', key.run(c.run), 'state', 'ready')
+    record('ready', 'run', c.run)
+    wake('resume_run', c.run)
+  end
+end
+
+-- Approved calls of a batch may be claimed from now on; held ones are judged again once nobody is being asked.
+local function open_batch(batch)
+  local b = read(key.batch(batch), { 'run', 'pause', 'lapse_s', 'has_card' })
+  local judged, work = exec('SCARD', key.pause_open(b.run, b.pause)) == 0, false
+  for _, id in ipairs(exec('LRANGE', key.batch_calls(batch), 0, -1)) do
+    local c = read(key.call(id), { 'state', 'execute_by' })
+    if c.state == 'approved' and not c.execute_by then
+      local by = NOW + b.lapse_s * 1000
+      exec('HSET', key.call(id), 'execute_by', int(by))
+      set_deadline('lapse', id, by)
+      work = true
+    elseif c.state == 'proposed' and judged then
+      work = true
+    end
+  end
+  if work then
+    exec('HINCRBY', key.batch(batch), 'generation', 1)
+    wake('execute_batch', batch)
+    if b.has_card == '1' then owe_in_thread('card', batch, b.run) end
+  end
+end
+
+-- Open every batch of a pause that waits for nobody; with the barrier "pause", only when all of them do.
+local function settle_pause(run, pause)
+  local barrier = exec('HGET', key.run(run), 'barrier')
+  if barrier == 'pause' and exec('SCARD', key.pause_open(run, pause)) > 0 then return end
+  for _, batch in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
+    if exec('SCARD', key.batch_open(batch)) == 0 then open_batch(batch) end
+  end
+end
+
+local function give_back_caps(id)
+  for _, place in ipairs(exec('LRANGE', key.spent(id), 0, -1)) do exec('HDEL', place, id) end
+  exec('DEL', key.spent(id))
+end
+
+local function leave_review(c)
+  exec('HDEL', key.call(c.id), 'refreshing', 'check_by')
+  exec('SREM', key.batch_open(c.batch), c.id)
+  exec('SREM', key.pause_open(c.run, c.pause), c.id)
+  let_sleep('refresh_call', c.id)
+  if exec('SCARD', key.batch_open(c.batch)) == 0 then
+    drop_deadline('decide', c.batch)
+    drop_deadline('post', c.batch)
+    settle_pause(c.run, c.pause)
+  end
+end
+
+-- The call's new state, further fields of its hash, and every consequence. Callers have checked and recorded before.
+local function become(c, state, ...)
+  local was = c.state
+  c.state = state
+  exec('HSET', key.call(c.id), 'state', state, ...)
+  if was == 'approved' then drop_deadline('lapse', c.id) end
+  if was == 'executing' then drop_deadline('lease', c.id) end
+  if was == 'unknown' then
+    drop_deadline('unknown', c.id)
+    let_sleep('reconcile_call', c.id)
+  end
+  if (was == 'executing' or was == 'unknown') and state ~= 'succeeded' and state ~= 'unknown' then
+    give_back_caps(c.id)
+  end
+  if FINAL[state] then
+    exec('HSET', key.call(c.id), 'ended_at', int(NOW))
+    if state ~= 'succeeded' then exec('HDEL', key.counts(c.run), c.id) end
+    answered(c)
+  end
+  if state == 'pending_review' and was ~= state then
+    exec('SADD', key.batch_open(c.batch), c.id)
+    exec('SADD', key.pause_open(c.run, c.pause), c.id)
+  elseif was == 'pending_review' and was ~= state then
+    leave_review(c)
+  end
+  show(c)
+end

@@ -1,0 +1,16 @@
+-- The effect provably did not happen; its caps are given back. Settles an unknown call too.
+-- KEYS[1] the tenant's prefix
+-- ARGV    call, token, reason
+-- Answers ok | repeated | lease_lost | wrong_state {state} | not_found
+local call, token, reason = unpack(ARGV)
+local c = load_call(call)
+if not c.state then return { 'not_found' } end
+if c.token ~= token then return { 'lease_lost' } end
+if c.state == 'failed' then return { 'repeated' } end
+if c.state ~= 'executing' and c.state ~= 'unknown' then return { 'wrong_state', 'state', c.state } end
+
+local late = c.state == 'unknown'
+record_call(late and 'settled' or 'failed', c, 'cause', late and 'failed' or '', 'reason', reason)
+become(c, 'failed', 'reason', reason)
+if late then owe('alert', 'call:' .. c.id) end
+return { 'ok' }

@@ -1,0 +1,50 @@
+-- Forgets a closed run seven days after its end, once its events are drained and no call of it can change any more.
+-- KEYS[1] the tenant's prefix
+-- ARGV    run
+-- Answers ok | repeated (not yet: looked at again in a day) | not_found
+local run = unpack(ARGV)
+local r = read(key.run(run), { 'state', 'ended_at', 'pause', 'channel', 'thread_ts' })
+local due = tonumber(exec('ZSCORE', key.deadlines, 'retire:' .. run) or nil)
+if not r.state then
+  drop_deadline('retire', run)
+  return { 'not_found' }
+end
+if not r.ended_at or not due or due > NOW then return { 'repeated' } end
+local oldest = exec('XRANGE', key.ledger, '-', '+', 'COUNT', 1)[1]
+local blocked = oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(r.ended_at)
+for pause = 1, tonumber(r.pause) do
+  for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
+    blocked = blocked or not FINAL[exec('HGET', key.call(id), 'state')]
+  end
+end
+if blocked then
+  set_deadline('retire', run, NOW + DAY)
+  return { 'repeated' }
+end
+
+local function forget(jobs, entries, subject, ...)
+  for _, job in ipairs(jobs) do exec('HDEL', key.attempts, job .. ':' .. subject) end
+  for _, entry in ipairs(entries) do
+    exec('DEL', key.entry(entry .. subject))
+    exec('ZREM', key.outbox, entry .. subject)
+  end
+  exec('DEL', ...)
+end
+for pause = 1, tonumber(r.pause) do
+  for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
+    forget({ 'refresh_call', 'reconcile_call' }, { 'alert:call:', 'notice:' }, id, key.call(id), key.votes(id),
+      key.decisions(id), key.spent(id))
+  end
+  for _, id in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
+    forget({ 'execute_batch' }, { 'card:', 'alert:' }, id, key.batch(id), key.batch_calls(id), key.batch_open(id))
+  end
+  forget({}, { 'outcome:' }, run .. ':' .. pause, key.pause_calls(run, pause), key.pause_batches(run, pause),
+    key.pause_open(run, pause), key.unanswered(run, pause))
+end
+if exec('GET', key.thread(r.channel, r.thread_ts)) == run then
+  exec('DEL', key.thread(r.channel, r.thread_ts), key.vetoes(r.channel, r.thread_ts))
+end
+forget({ 'start_run', 'resume_run' }, { 'opening:', 'answer:', 'alert:run:' }, run, key.run(run), key.saved(run),
+  key.counts(run))
+drop_deadline('retire', run)
+return { 'ok' }

@@ -1,0 +1,16 @@
+-- A call that was not claimed yet is taken back by whoever asked for it.
+-- KEYS[1] the tenant's prefix
+-- ARGV    call, by
+-- Answers ok | repeated | wrong_state {state} | not_found
+local call, by = unpack(ARGV)
+local c = load_call(call)
+if not c.state then return { 'not_found' } end
+if c.state == 'rejected' and c.cause == 'withdrawn' and c.decided_by == by then return { 'repeated' } end
+if c.state ~= 'proposed' and c.state ~= 'pending_review' and c.state ~= 'approved' then
+  return { 'wrong_state', 'state', c.state }
+end
+
+record_call('withdrawn', c, 'actor', by, 'cause', 'withdrawn')
+become(c, 'rejected', 'cause', 'withdrawn', 'decided_by', by, 'decided_name', by, 'decided_at', int(NOW),
+  'decided_verdict', 'withdraw')
+return { 'ok' }

@@ -1,0 +1,79 @@
+"""The state of record. Both processes read and change it here; neither owns it."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any, Self
+
+import redis
+
+from approvals.batches import Batches
+from approvals.calls import Calls
+from approvals.deadlines import Deadlines
+from approvals.effects import Effects
+from approvals.keys import Keys
+from approvals.ledger_stream import LedgerStream
+from approvals.outbox import Outbox
+from approvals.people import People
+from approvals.room import Room
+from approvals.runs import Runs
+from approvals.scripts import Scripts
+from approvals.switches import Switches
+from approvals.vault import Vault
+from approvals.vetoes import Vetoes
+from approvals.wakeups import Wakeups
+
+ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+ID_LENGTH = 12  # 60 bits
+
+
+def random_id() -> str:
+    """Twelve unpredictable lower-case base32 characters."""
+    return "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+
+
+class Store:
+    """A façade: each attribute is a room of its own file. Holds no state, so threads may share it."""
+
+    def __init__(self, room: Room, ids: Callable[[], str]) -> None:
+        self.tenant = room.tenant
+        self.keys = room.keys
+        self._room = room
+        self._ids = ids
+        parts = (room.client, room.scripts, room.keys, room.vault, room.tenant)
+        self.runs = Runs(*parts)
+        self.calls = Calls(*parts)
+        self.batches = Batches(*parts)
+        self.effects = Effects(*parts)
+        self.outbox = Outbox(*parts)
+        self.people = People(*parts)
+        self.deadlines = Deadlines(*parts)
+        self.wakeups = Wakeups(*parts)
+        self.vetoes = Vetoes(*parts)
+        self.ledger = LedgerStream(*parts)
+        self.switches = Switches(*parts)
+
+    @classmethod
+    def open(cls, client: redis.Redis, vault: Vault, *, tenant: str, ids: Callable[[], str] = random_id) -> Self:
+        """The store of one tenant (a Slack workspace). `ids` gives the random part of new ids.
+
+        Raises:
+            BadIdError: the tenant cannot stand in a key.
+            ValueError: the client decodes replies, and would garble what is encrypted.
+        """
+        encoder: Any = client.get_encoder()
+        if encoder.decode_responses:
+            raise ValueError("The store needs a client with decode_responses=False; make it with redis_check.connect.")
+        keys = Keys(tenant)
+        return cls(Room(client, Scripts(client, keys.prefix), keys, vault, tenant), ids)
+
+    def now(self) -> int:
+        """The store's clock, in milliseconds."""
+        return self._room.now()
+
+    def ping(self) -> None:
+        """Raise what redis-py raises when the server does not answer."""
+        self._room.client.ping()
+
+    def new_id(self, prefix: str) -> str:
+        """A fresh id that tells what it names: `new_id("call")` is `call_` and twelve characters."""
+        return f"{prefix.removesuffix('_')}_{self._ids()}"

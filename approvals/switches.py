@@ -1,0 +1,34 @@
+"""The two switches of operators: freezing every effect, and self-approval in development."""
+
+from typing import Any
+
+from approvals.outcomes import Answer
+from approvals.room import Room
+
+
+class Switches(Room):
+    """Both are in the store, so every process sees them at once."""
+
+    __slots__ = ()
+
+    def freeze(self, by: str, reason: str) -> Answer:
+        """Stop every claim and intent; decisions go on. The first freeze keeps its reason."""
+        return self.ask("freeze", by, reason)
+
+    def unfreeze(self, by: str) -> Answer:
+        """Let effects happen again."""
+        return self.ask("unfreeze", by)
+
+    def frozen(self) -> str | None:
+        """Who froze and why, in one sentence; None when effects may happen."""
+        row = self.row(self.keys.frozen)
+        return f"frozen by {row.text('by')}: {row.text('reason')}" if row else None
+
+    def set_self_approval(self, allowed: bool) -> None:  # noqa: FBT001 - the contract's one switch, read as its name
+        """Development only: requesters may decide their own calls. Shown on every card."""
+        self.client.hset(self.keys.switches, "self_approval", "1" if allowed else "0")
+
+    def self_approval(self) -> bool:
+        """Whether requesters may decide their own calls."""
+        stored: Any = self.client.hget(self.keys.switches, "self_approval")
+        return bool(stored == b"1")

@@ -1,0 +1,113 @@
+"""The Bolt app: which payload goes to which work. Acknowledge first and alone; everything else is done elsewhere."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from slack_bolt import Ack, App, BoltResponse
+
+from bot import actions, starts
+from bot.asker import asker_of
+from bot.deps import Deps
+from bot.ids import ActionId
+from bot.opening_modals import OPENINGS
+from bot.payloads import Click, Submission, read_click, read_mention, read_slash, read_submission, read_typed
+from bot.views import SUBMISSIONS, Errors
+from bot.work import explained, later
+
+#: Bolt acknowledges from this pool; with its default of five threads a burst of clicks would be answered too late.
+LISTENERS = 64
+
+CLICKS: dict[str, Callable[[Deps, Click], None]] = {
+    ActionId.APPROVE: actions.approve,
+    ActionId.APPROVE_ALL: actions.approve_all,
+    **OPENINGS,
+}
+
+
+def create_app(deps: Deps) -> App:
+    """A Bolt app over these dependencies; the same for Socket Mode and HTTP."""
+    app = App(
+        client=deps.client,
+        signing_secret=deps.signing_secret or "not used in Socket Mode",
+        listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
+        logger=deps.log,
+        token_verification_enabled=False,
+    )
+    for action_id, work in CLICKS.items():
+        app.action(action_id)(_clicked(deps, work))
+    for callback_id, submit in SUBMISSIONS.items():
+        app.view(callback_id)(_submitted(deps, submit))
+    app.event("app_mention")(_mentioned(deps))
+    app.event("message")(_messaged(deps))
+    app.command("/vobo")(_commanded(deps))
+    app.error(_failed(deps))
+    return app
+
+
+def _clicked(deps: Deps, work: Callable[[Deps, Click], None]) -> Callable[..., None]:
+    def handle(ack: Ack, body: dict[str, Any]) -> None:
+        click = read_click(body)
+        later(deps, asker_of(click), lambda: work(deps, click))
+        ack()
+
+    return handle
+
+
+def _submitted(deps: Deps, submit: Callable[[Deps, Submission], Errors]) -> Callable[..., None]:
+    def handle(ack: Ack, body: dict[str, Any]) -> None:
+        try:
+            errors = submit(deps, read_submission(body))
+        except Exception as error:  # noqa: BLE001 - the modal is open: the person reads the sentence at its first input
+            errors = {first_input(body): explained(deps, error)}
+        if errors:
+            ack(response_action="errors", errors=errors)
+        else:
+            ack()
+
+    return handle
+
+
+def _mentioned(deps: Deps) -> Callable[..., None]:
+    def handle(body: dict[str, Any]) -> None:
+        said = read_mention(body)
+        later(deps, asker_of(said), lambda: starts.mention(deps, said))
+
+    return handle
+
+
+def _messaged(deps: Deps) -> Callable[..., None]:
+    def handle(body: dict[str, Any]) -> None:
+        said = read_typed(body)
+        if said and f"<@{deps.bot_user}>" not in said.text:  # a mention arrives as an event of its own
+            later(deps, asker_of(said), lambda: starts.typed(deps, said))
+
+    return handle
+
+
+def _commanded(deps: Deps) -> Callable[..., None]:
+    def handle(ack: Ack, body: dict[str, Any]) -> None:
+        said = read_slash(body)
+        later(deps, asker_of(said), lambda: starts.slash(deps, said))
+        ack()
+
+    return handle
+
+
+def _failed(deps: Deps) -> Callable[..., BoltResponse]:
+    def handle(error: Exception, body: dict[str, Any]) -> BoltResponse:
+        """What nobody could read: acknowledged, so that Slack does not send it again, and logged."""
+        sentence = explained(deps, error)
+        if body.get("type") == "view_submission":
+            errors = {"response_action": "errors", "errors": {first_input(body): sentence}}
+            return BoltResponse(status=200, body=json.dumps(errors), headers={"content-type": ["application/json"]})
+        return BoltResponse(status=200, body="")
+
+    return handle
+
+
+def first_input(body: dict[str, Any]) -> str:
+    """The block id of a modal's first input, where a sentence about the whole belongs."""
+    blocks = body.get("view", {}).get("blocks", [])
+    return next((str(block["block_id"]) for block in blocks if block.get("type") == "input"), "reason")

@@ -1,0 +1,74 @@
+"""One verdict, under one identity, through one verb of the store."""
+
+import time
+from collections.abc import Callable
+
+from approvals.lifecycle import State
+from approvals.models import Call, Decision, Person
+from approvals.outcomes import Answer, Outcome
+from bot.authority import Verdict
+from bot.deps import Deps
+from bot.errors import Refused
+
+#: A card is clickable a moment before its posting is recorded.
+_POSTING_TRIES = 6
+_POSTING_WAIT_S = 0.25
+EXECUTE, REFRESH, START = "worker.jobs.execute_batch", "worker.jobs.refresh_call", "worker.jobs.start_run"
+
+
+def wanted(deps: Deps, key: str) -> Call:
+    """The call a control names.
+
+    Raises:
+        Refused: it is not kept (any more).
+    """
+    call = deps.store.calls.load(key)
+    if call is None:
+        raise Refused("This call is no longer kept. Ask the agent again if it is still needed.")
+    return call
+
+
+def decision(deps: Deps, call: Call, version: int, verdict: Verdict, person: Person) -> Decision:
+    """A verdict on one version, to be completed with a reason by the caller."""
+    return Decision(
+        call=call.key,
+        version=version,
+        verdict=verdict,
+        reviewer=person.user,
+        name=person.name,
+        at=deps.store.now(),
+    )
+
+
+def decided(deps: Deps, person: Person, verb: Callable[[Person], Answer]) -> Answer:
+    """Run a verb; once more when the snapshot was replaced meanwhile, and when the card is only just being recorded."""
+    answer = verb(person)
+    for _ in range(_POSTING_TRIES):
+        if answer.outcome is Outcome.STALE_PERSON:
+            person = deps.desk.ask(person.user)
+        elif answer.outcome is Outcome.NOT_POSTED:
+            time.sleep(_POSTING_WAIT_S)
+        else:
+            return answer
+        answer = verb(person)
+    return answer
+
+
+def after_decision(deps: Deps, call: Call, person: Person, answer: Answer) -> None:
+    """What follows a decision that stands: the card, the worker, and the freshness of everybody it rests on."""
+    deps.wake.set()
+    if not answer.ok:
+        deps.store.calls.note(call.key, event="decision_late", person=person, detail=answer.outcome.value)
+        if call.batch and answer.outcome is not Outcome.NOT_FOUND:
+            deps.store.outbox.owe("card", call.batch)  # whoever sees an old card sees the new one now
+        return
+    earlier = {one.reviewer for one in call.decisions if one.verdict != "reject"}
+    deps.watch.add({person.user, *earlier})
+    if call.batch and not any(one.state is State.PENDING_REVIEW for one in _siblings(deps, call)):
+        deps.watch.round()
+        deps.nudge(EXECUTE, call.batch)
+
+
+def _siblings(deps: Deps, call: Call) -> tuple[Call, ...]:
+    view = deps.store.batches.view(call.batch) if call.batch else None
+    return view.calls if view else ()

@@ -1,0 +1,43 @@
+"""Everything the handlers need, handed in once."""
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from slack_sdk import WebClient
+
+from approvals.store import Store
+from bot.people import PeopleDesk, Watch
+from bot.standing import ReviewersLaw
+from policies.law import Law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """What `create_app` is given.
+
+    `nudge(job, argument)` hints the queue at work, `wake` wakes the relay; both are only hints. `pool` runs what
+    follows an acknowledgement. `agent` is the name under which runs are recorded (empty: the worker's first).
+    """
+
+    store: Store
+    law: Law
+    client: WebClient
+    desk: PeopleDesk
+    watch: Watch
+    pool: Executor
+    home_team: str
+    bot_user: str
+    nudge: Callable[[str, str], None]
+    signing_secret: str | None = None
+    ops_channel: str | None = None
+    agent: str = ""
+    wake: threading.Event = field(default_factory=threading.Event)
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("vobo.bot"))
+
+    @property
+    def words(self) -> ReviewersLaw:
+        """The part of the law that rendering needs."""
+        return ReviewersLaw(self.law.reviewers)

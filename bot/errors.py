@@ -1,0 +1,14 @@
+class BotError(Exception):
+    """Something the bot refuses or cannot do; the text is a sentence for the person who asked."""
+
+
+class Refused(BotError):
+    """This person may not do this, or it cannot be done now. Nothing was decided."""
+
+
+class SlackUnavailable(BotError):
+    """Slack does not answer a question whose answer is needed before anything may be decided."""
+
+
+class BotCannotStart(BotError):
+    """The environment is wrong; the text names every problem and its fix."""

@@ -1,0 +1,49 @@
+"""`/healthz` and `/readyz` for whoever watches the process."""
+
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from bot.errors import BotCannotStart
+
+Check = Callable[[], str | None]
+
+
+class Health:
+    """Answers on a port of its own. `ready` returns a sentence about what is missing, None when all is well."""
+
+    def __init__(self, port: int, ready: Check, host: str = "127.0.0.1") -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                missing = ready() if self.path == "/readyz" else None
+                known = self.path in {"/healthz", "/readyz"}
+                self._answer(404 if not known else 503 if missing else 200, missing or ("ok" if known else "not found"))
+
+            def _answer(self, status: int, text: str) -> None:
+                body = f"{text}\n".encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "text/plain; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_args: object) -> None:
+                """Probes are no news."""
+
+        try:
+            self._server = ThreadingHTTPServer((host, port), Handler)
+        except OSError as taken:
+            raise BotCannotStart(
+                f"Port {port} cannot be used ({taken.strerror}). Set VOBO_HEALTH_PORT to a free one."
+            ) from taken
+        self.port = int(self._server.server_address[1])
+        self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer nothing more."""
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,89 @@
+"""HTTP transport: signed requests at /slack/events, handled in threads so that the event loop never waits."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
+
+from slack_bolt import App, BoltRequest, BoltResponse
+from slack_sdk.signature import SignatureVerifier
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+PATH = "/slack/events"
+#: Slack's signatures are accepted for this long, in either direction.
+WINDOW_S = 300.0
+_LARGEST = 1_000_000
+
+
+class Replays:
+    """Signatures seen within the window. Slack signs every delivery anew, retries included; an equal one is a copy.
+
+    Each process remembers its own: a copy sent to another one meets the store, whose verbs repeat without effect.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def first(self, signature: str) -> bool:
+        """Whether this signature has not been seen within twice the window."""
+        now = self._clock()
+        with self._lock:
+            for old in [one for one, at in self._seen.items() if now - at > 2 * WINDOW_S]:
+                del self._seen[old]
+            if signature in self._seen:
+                return False
+            self._seen[signature] = now
+            return True
+
+
+def create_http(app: App, signing_secret: str, *, threads: int = 64) -> Starlette:
+    """The ASGI app that receives what Slack sends."""
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="http")
+    verifier = SignatureVerifier(signing_secret)
+    replays = Replays()
+    log = logging.getLogger("vobo.http")
+
+    async def receive(request: Request) -> Response:
+        if int(request.headers.get("content-length") or 0) > _LARGEST:
+            return Response(status_code=413)
+        body = (await request.body()).decode(errors="replace")
+        headers = dict(request.headers)
+        if not signed(verifier, headers, body):
+            return Response(status_code=401)
+        if is_interaction(headers, body) and not replays.first(headers["x-slack-signature"]):
+            log.warning("an exact copy of an interaction was dropped")
+            return Response(status_code=200)
+        bolt = BoltRequest(body=body, headers={name: [value] for name, value in headers.items()})
+        answer = await asyncio.get_running_loop().run_in_executor(pool, app.dispatch, bolt)
+        return as_response(answer)
+
+    return Starlette(routes=[Route(PATH, receive, methods=["POST"])])
+
+
+def signed(verifier: SignatureVerifier, headers: dict[str, str], body: str) -> bool:
+    """Whether Slack signed this within the window. A time that is no number is no signature."""
+    stamp = headers.get("x-slack-request-timestamp", "")
+    signature = headers.get("x-slack-signature", "")
+    if not (stamp.isascii() and stamp.isdigit() and len(stamp) <= 12 and signature.isascii()):  # noqa: PLR2004
+        return False
+    return verifier.is_valid(body=body, timestamp=stamp, signature=signature)
+
+
+def is_interaction(headers: dict[str, str], body: str) -> bool:
+    """Buttons, modals and commands come as forms; events as JSON, with a redelivery of their own."""
+    form = headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+    return form and bool({"payload", "command"} & parse_qs(body).keys())
+
+
+def as_response(answer: BoltResponse) -> Response:
+    """Bolt's answer as Starlette's."""
+    headers = {name: values[0] for name, values in answer.headers.items() if values and name != "set-cookie"}
+    return Response(content=answer.body, status_code=answer.status, headers=headers)

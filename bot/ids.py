@@ -1,0 +1,133 @@
+"""Every action, block and callback id, and what buttons and modals carry: opaque ids and versions, nothing else."""
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+
+class ActionId(StrEnum):
+    """What a control of ours is called in Slack's payloads."""
+
+    APPROVE = "call.approve"
+    REJECT = "call.reject"
+    EDIT = "call.edit"
+    DETAILS = "call.details"
+    APPROVE_ALL = "batch.approve_all"
+    REJECT_ALL = "batch.reject_all"
+    REVIEW = "batch.review"
+    PAGE_BACK = "details.page_back"
+    PAGE_NEXT = "details.page_next"
+
+
+class CallbackId(StrEnum):
+    """What a modal of ours is called."""
+
+    EDIT = "edit"
+    REJECT = "reject"
+    REVIEW = "review"
+    DETAILS = "details"
+
+
+#: The action id of every input of a modal.
+VALUE = "value"
+#: Block ids of a modal's inputs.
+REASON = "reason"
+COMMON_REASON = "common"
+KIND = "kind"
+FOOTER = "batch"
+
+_WORD = r"[A-Za-z0-9_\-]{1,80}"
+_CALL = re.compile(rf"({_WORD}):([0-9]{{1,9}})")
+_BATCH = re.compile(rf"({_WORD}):([0-9]{{1,9}}):([0-9]{{1,9}}(?:\.[0-9]{{1,9}})*)")
+
+
+class IdRefused(ValueError):
+    """A control carries a value that we did not write."""
+
+
+class CallRef(NamedTuple):
+    """One version of one call, as a control of its card names it."""
+
+    key: str
+    version: int
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.version}"
+
+
+class BatchRef(NamedTuple):
+    """A batch as its card showed it: generation, and the version of each of its calls in card order."""
+
+    batch: str
+    generation: int
+    versions: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.batch}:{self.generation}:{'.'.join(map(str, self.versions))}"
+
+
+class Place(BaseModel):
+    """What a modal remembers (its private metadata): what it is about and where its answers go."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ref: str
+    channel: str
+    thread_ts: str
+    page: int = 0
+
+
+def read_call_ref(value: str) -> CallRef:
+    """Read the value of a call's button.
+
+    Raises:
+        IdRefused: it is not `<call key>:<version>`.
+    """
+    match = _CALL.fullmatch(value)
+    if match is None:
+        raise IdRefused(f"{value[:40]!r} is not the value of a call's button.")
+    return CallRef(match[1], int(match[2]))
+
+
+def read_batch_ref(value: str) -> BatchRef:
+    """Read the value of a footer button.
+
+    Raises:
+        IdRefused: it is not `<batch>:<generation>:<version>.<version>…`.
+    """
+    match = _BATCH.fullmatch(value)
+    if match is None:
+        raise IdRefused(f"{value[:40]!r} is not the value of a card's footer.")
+    return BatchRef(match[1], int(match[2]), tuple(int(version) for version in match[3].split(".")))
+
+
+def is_batch_ref(value: str) -> bool:
+    """Whether a modal is about a whole batch."""
+    return _BATCH.fullmatch(value) is not None
+
+
+def call_block(key: str) -> str:
+    """The block id of a call's controls while it can be decided."""
+    return f"call:{key}"
+
+
+def decided_block(key: str) -> str:
+    """The block id of what stays of a call once nothing is left to decide."""
+    return f"details:{key}"
+
+
+def argument_block(pointer: str) -> str:
+    """The block id of the input for one argument."""
+    return f"arg:{pointer}"
+
+
+def reason_block(key: str) -> str:
+    """The block id of the reason for one call in the review modal."""
+    return f"{REASON}:{key}"
+
+
+def verdict_block(key: str) -> str:
+    """The block id of the choice for one call in the review modal."""
+    return f"verdict:{key}"

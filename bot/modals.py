@@ -1,0 +1,76 @@
+"""What all modals share, and the simplest two: loading and details."""
+
+from typing import Any
+
+from approvals.models import Call
+from bot.blocks import Block, actions, button, context, leaf, line, plain_text, rich
+from bot.details import detail_pages
+from bot.ids import VALUE, ActionId, CallbackId, Place
+
+View = dict[str, Any]
+
+
+def modal(callback_id: CallbackId, title: str, blocks: list[Block], place: Place, *, submit: str | None = None) -> View:
+    """A modal that remembers its place; a submit button only where something can be submitted."""
+    view: View = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain_text(title, 24),
+        "close": plain_text("Close", 24),
+        "blocks": blocks,
+        "private_metadata": place.model_dump_json(),
+    }
+    if submit:
+        view["submit"] = plain_text(submit, 24)
+    return view
+
+
+def loading(callback_id: CallbackId, title: str, place: Place) -> View:
+    """Opened at once, because Slack gives three seconds; filled a moment later."""
+    return modal(callback_id, title, [rich(line(leaf("One moment…")))], place)
+
+
+def notice(callback_id: CallbackId, title: str, place: Place, text: str) -> View:
+    """A modal that can only say one thing."""
+    return modal(callback_id, title, [rich(line(leaf(text)))], place)
+
+
+def field(block_id: str, label: str, element: Block, *, hint: str = "", optional: bool = False) -> Block:
+    """One input."""
+    block: Block = {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain_text(label, 200),
+        "element": {**element, "action_id": VALUE},
+        "optional": optional,
+    }
+    if hint:
+        block["hint"] = plain_text(hint, 300)
+    return block
+
+
+def text_input(*, initial: str = "", multiline: bool = False, most: int = 3000, placeholder: str = "") -> Block:
+    """A text input; what it starts with is exactly the value, hidden characters included."""
+    element: Block = {"type": "plain_text_input", "multiline": multiline, "max_length": most}
+    if initial:
+        element["initial_value"] = initial
+    if placeholder:
+        element["placeholder"] = plain_text(placeholder, 150)
+    return element
+
+
+def details_modal(call: Call, place: Place) -> View:
+    """Everything the decision covers, unmasked, one page at a time."""
+    pages = detail_pages(call)
+    page = min(max(place.page, 0), len(pages) - 1)
+    blocks = list(pages[page])
+    if len(pages) > 1:
+        blocks.append(context(f"Page {page + 1} of {len(pages)}"))
+        blocks.append(actions("pages", *_turns(page, len(pages))))
+    return modal(CallbackId.DETAILS, f"Call {call.number} in full", blocks, place.model_copy(update={"page": page}))
+
+
+def _turns(page: int, pages: int) -> list[Block]:
+    back = button("Back", ActionId.PAGE_BACK, str(page - 1), label="Previous page")
+    ahead = button("Next", ActionId.PAGE_NEXT, str(page + 1), label="Next page")
+    return ([back] if page else []) + ([ahead] if page + 1 < pages else [])

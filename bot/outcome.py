@@ -1,0 +1,58 @@
+"""The outcome table of a pause: written by code from the state of record, never by the model."""
+
+from approvals.lifecycle import State
+from approvals.models import Call, PauseView
+from bot.blocks import Block, Message, context, header, leaf, line, rich
+from bot.card_text import decided_by, status
+from bot.text import cut, inert, one_line
+
+_ROWS = 40
+_CELL = 110
+_WORDS = {
+    State.SUCCEEDED: "done",
+    State.FAILED: "did not happen",
+    State.UNKNOWN: "unknown",
+    State.REJECTED: "not run",
+    State.EXPIRED: "expired",
+}
+_TITLES = ("Call", "Asked", "Approved by", "What became of it")
+
+
+def render_outcome(view: PauseView) -> Message:
+    """One line per call: what was asked, who approved, whether it ran and why not."""
+    shown = view.calls[:_ROWS]
+    rows = [[_cell(title, bold=True) for title in _TITLES], *map(_row, shown)]
+    blocks: list[Block] = [header(f"Outcome: {summary(view)}"), {"type": "table", "rows": rows}]
+    if len(view.calls) > len(shown):
+        blocks.append(context(f"and {len(view.calls) - len(shown)} more; `vobo show {view.run.id}` has them all"))
+    return Message(f"Outcome of `{view.run.id}`: {inert(summary(view))}.", blocks)
+
+
+def summary(view: PauseView) -> str:
+    """`7 done, 1 not run`."""
+    counted = [(sum(call.state is state for call in view.calls), word) for state, word in _WORDS.items()]
+    waiting = sum(call.state not in _WORDS for call in view.calls)
+    parts = [f"{number} {word}" for number, word in counted if number]
+    return ", ".join([*parts, *([f"{waiting} still open"] if waiting else [])])
+
+
+def _row(call: Call) -> list[Block]:
+    approved = call.state not in {State.REJECTED, State.EXPIRED} or call.execute_by is not None
+    by = (decided_by(call) or "policy") if approved and call.state is not State.REJECTED else "-"
+    became = "".join(part.get("text") or part.get("fallback", "") for part in _ending(call))
+    asked = one_line(call.content.preview.headline)
+    return [_cell(f"{call.number}. {one_line(call.tool)}"), _cell(asked), _cell(by), _cell(became)]
+
+
+def _ending(call: Call) -> list[Block]:
+    """What became of the call, without repeating who approved it."""
+    said = status(call)
+    starts = [at for at, part in enumerate(said) if part.get("text", "").startswith((". ", ".\n"))]
+    if call.state in {State.SUCCEEDED, State.FAILED, State.UNKNOWN} and starts:
+        changed = [leaf(f"{one_line('; '.join(call.content.previous))}: ")] if call.content.previous else []
+        return [*changed, *said[starts[-1] + 1 :]]
+    return said
+
+
+def _cell(text: str, **style: bool) -> Block:
+    return rich(line(leaf(cut(text or "-", _CELL), **style)))

@@ -1,0 +1,216 @@
+"""What Slack sends, read once into small frozen values; everything unexpected is refused."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.ids import VALUE, Place
+
+
+class PayloadRefused(ValueError):
+    """Slack sent something that this bot does not expect; nothing was done."""
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class Sender(_Read):
+    """Who acted. `team` is the person's own workspace, the only field that tells a stranger from a colleague."""
+
+    user: str = Field(pattern=r"^[UW][A-Za-z0-9_]{1,40}$")
+    team: str = Field(pattern=r"^[TE][A-Za-z0-9_]{1,40}$")
+
+
+class Click(_Read):
+    """A button was pressed. `thread_ts` is the thread the card stands in."""
+
+    sender: Sender
+    action_id: str
+    value: str
+    channel: str
+    thread_ts: str
+    trigger_id: str
+    response_url: str | None = None
+    view_id: str | None = None
+    metadata: str = ""
+
+
+class Submission(_Read):
+    """A modal was submitted. `values` maps block ids to what was typed or chosen."""
+
+    sender: Sender
+    callback_id: str
+    place: Place
+    values: dict[str, str | tuple[str, ...] | None]
+
+
+class Mention(_Read):
+    """Somebody wrote to the bot. `thread_ts` is the thread it was written in, or the message that opens one."""
+
+    sender: Sender
+    event_id: str
+    channel: str
+    ts: str
+    thread_ts: str
+    text: str
+
+
+class Slash(_Read):
+    """Somebody used the slash command."""
+
+    sender: Sender
+    text: str
+    channel: str
+    trigger_id: str
+    response_url: str | None = None
+
+
+class Typed(_Read):
+    """A message in a thread."""
+
+    sender: Sender
+    channel: str
+    thread_ts: str
+    text: str
+
+
+def read_click(body: Mapping[str, Any]) -> Click:
+    """Read a `block_actions` payload, from a message or from a modal.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("button"):
+        action = body["actions"][0]
+        view = body.get("view") or {}
+        container = body.get("container") or {}
+        message = body.get("message") or {}
+        place = {
+            "channel": (body.get("channel") or {}).get("id") or container.get("channel_id") or "",
+            "thread_ts": container.get("thread_ts") or message.get("thread_ts") or message.get("ts") or "",
+        }
+        return Click.model_validate(
+            {
+                "sender": _sender(body["user"]),
+                "action_id": action["action_id"],
+                "value": action.get("value", ""),
+                **place,
+                "trigger_id": body["trigger_id"],
+                "response_url": body.get("response_url"),
+                "view_id": view.get("id"),
+                "metadata": view.get("private_metadata", ""),
+            }
+        )
+
+
+def read_submission(body: Mapping[str, Any]) -> Submission:
+    """Read a `view_submission` payload.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("modal"):
+        view = body["view"]
+        values = {block: _typed(inputs[VALUE]) for block, inputs in view["state"]["values"].items() if VALUE in inputs}
+        return Submission.model_validate(
+            {
+                "sender": _sender(body["user"]),
+                "callback_id": view["callback_id"],
+                "place": Place.model_validate_json(view["private_metadata"]),
+                "values": values,
+            }
+        )
+
+
+def read_mention(body: Mapping[str, Any]) -> Mention:
+    """Read an `app_mention` event.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("mention"):
+        event = body["event"]
+        return Mention.model_validate(
+            {
+                "sender": {"user": event["user"], "team": _event_team(body)},
+                "event_id": body["event_id"],
+                "channel": event["channel"],
+                "ts": event["ts"],
+                "thread_ts": event.get("thread_ts") or event["ts"],
+                "text": event.get("text", ""),
+            }
+        )
+
+
+def read_typed(body: Mapping[str, Any]) -> Typed | None:
+    """Read a `message` event; None when it is not a person's message in a thread.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("message"):
+        event = body["event"]
+        if event.get("subtype") or event.get("bot_id") or not event.get("thread_ts") or not event.get("user"):
+            return None
+        return Typed.model_validate(
+            {
+                "sender": {"user": event["user"], "team": _event_team(body)},
+                "channel": event["channel"],
+                "thread_ts": event["thread_ts"],
+                "text": event.get("text", ""),
+            }
+        )
+
+
+def read_slash(body: Mapping[str, Any]) -> Slash:
+    """Read a slash command.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("command"):
+        return Slash.model_validate(
+            {
+                "sender": {"user": body["user_id"], "team": body["team_id"]},
+                "text": body.get("text", ""),
+                "channel": body["channel_id"],
+                "trigger_id": body["trigger_id"],
+                "response_url": body.get("response_url"),
+            }
+        )
+
+
+def _sender(user: Mapping[str, Any]) -> dict[str, Any]:
+    return {"user": user["id"], "team": user["team_id"]}
+
+
+def _event_team(body: Mapping[str, Any]) -> str:
+    """The writer's own workspace: strangers' events carry it in `user_team`, colleagues' in `team`."""
+    event = body["event"]
+    return str(event.get("user_team") or event.get("source_team") or event.get("team") or body["team_id"])
+
+
+def _typed(state: Mapping[str, Any]) -> str | tuple[str, ...] | None:
+    """What an input holds, whatever its kind."""
+    if "selected_options" in state:
+        return tuple(chosen["value"] for chosen in state["selected_options"] or ())
+    if "selected_option" in state:
+        return state["selected_option"]["value"] if state["selected_option"] else None
+    value = state.get("value")
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+class _refusing:  # noqa: N801 - reads as a clause after `with`
+    """Turns every way in which a payload can be malformed into one refusal."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, KeyError | TypeError | IndexError | AttributeError | ValidationError):
+            raise PayloadRefused(f"Slack sent a {self._what} that cannot be read ({type(error).__name__}).") from error

@@ -1,0 +1,156 @@
+"""Drains the outbox: the only writer of Slack messages that others see. One relay leads, any number may run."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+from approvals.errors import ApprovalsError
+from approvals.models import OutboxEntry
+from approvals.store import Store
+from bot.rendering import Rendered, Renderer, ThreadUnknown
+from bot.sending import GONE, MALFORMED, NEEDS_OPS, Pace, Sender, SendingFailed, Target
+
+#: How long a leader leads without a word. Longer than any call to Slack may take, so that the renders of an old leader
+#: never land after those of a new one.
+LEAD_MS = 20_000
+IDLE_S = 0.25
+_FIRST_PAUSE_MS = 1_000
+_LONGEST_PAUSE_MS = 300_000
+_NO_THREAD_MS = 500
+_NOBODY_MS = 3_600_000
+
+
+class Relay:
+    """Sends what is owed. `token` names this relay; `second_route` takes alerts that Slack refuses."""
+
+    def __init__(
+        self,
+        store: Store,
+        renderer: Renderer,
+        sender: Sender,
+        token: str,
+        *,
+        pace: Pace | None = None,
+        second_route: Callable[[str], None] | None = None,
+    ) -> None:
+        self._store = store
+        self._renderer = renderer
+        self._sender = sender
+        self._token = token
+        self._pace = pace or Pace()
+        self._second_route = second_route or (lambda _text: None)
+        self._log = logging.getLogger("vobo.relay")
+
+    def run(self, stop: threading.Event, wake: threading.Event) -> None:
+        """Until `stop`; `wake` cuts the waiting short."""
+        while not stop.is_set():
+            try:
+                sent = self.drain()
+            except Exception:  # noqa: BLE001 - the loop outlives an outage of the store; what is owed stays owed
+                self._log.exception("the outbox could not be drained; trying again")
+                sent = 0
+            if not sent:
+                wake.wait(IDLE_S)
+                wake.clear()
+
+    def drain(self) -> int:
+        """Send what is due, if this relay leads; returns how many messages Slack took."""
+        if not self._store.outbox.lead(self._token, ttl_ms=LEAD_MS):
+            return 0
+        return sum(self._lead_and_send(entry) for entry in self._store.outbox.due())
+
+    def _lead_and_send(self, entry: OutboxEntry) -> int:
+        if not self._store.outbox.lead(self._token, ttl_ms=LEAD_MS):
+            return 0
+        try:
+            rendered = self._renderer.render(entry)
+        except ThreadUnknown:
+            self._store.outbox.postpone(entry.id, delay_ms=_NO_THREAD_MS, error="no thread yet", unsure=entry.sending)
+            return 0
+        except (ApprovalsError, ValueError):
+            self._log.exception("%s cannot be rendered", entry.id)
+            self._postpone(entry, "cannot be rendered", unsure=entry.sending)
+            return 0
+        if rendered is None:
+            self._nobody_to_tell(entry)
+            return 0
+        if entry.ts is None and not self._pace.take(rendered.target.channel):
+            return 0
+        return self._send(entry)
+
+    def _send(self, due: OutboxEntry) -> int:
+        entry = self._store.outbox.begin(due.id, token=self._token)
+        if entry is None:
+            return 0
+        # Rendered again after `begin`, so that the state shown is at least the version that will be recorded.
+        rendered = self._renderer.render(entry)
+        if rendered is None:
+            self._nobody_to_tell(entry)
+            return 0
+        try:
+            sent = self._deliver(entry, rendered)
+        except SendingFailed as failed:
+            self._failed(entry, rendered, failed)
+            return 0
+        if rendered.batch:
+            self._store.batches.record_posted(rendered.batch, channel=sent.channel, ts=sent.ts)
+        self._store.outbox.delivered(entry.id, version=entry.desired, channel=sent.channel, ts=sent.ts)
+        return 1
+
+    def _deliver(self, entry: OutboxEntry, rendered: Rendered) -> "_Sent":
+        target, message, _ = rendered
+        if entry.ts and entry.channel:
+            try:
+                self._sender.update(entry.channel, entry.ts, message, entry.id)
+            except SendingFailed as failed:
+                if failed.error not in GONE:
+                    raise
+                self._log.warning("%s was deleted in Slack (%s); posting it again", entry.id, failed.error)
+            else:
+                return _Sent(entry.channel, entry.ts)
+        elif entry.sending:
+            found = self._sender.find(target, entry.id)
+            if found:
+                self._sender.update(target.channel, found, message, entry.id)
+                return _Sent(target.channel, found)
+        return _Sent(target.channel, self._sender.post(target, message, entry.id))
+
+    def _failed(self, entry: OutboxEntry, rendered: Rendered, failed: SendingFailed) -> None:
+        self._log.warning("%s was not delivered: %s", entry.id, failed.error)
+        if failed.error in MALFORMED and entry.kind != "alert":
+            self._store.outbox.give_up(entry.id, error=failed.error)
+            return
+        if failed.retry_after_ms is not None:
+            self._store.outbox.postpone(entry.id, delay_ms=failed.retry_after_ms, error=failed.error, unsure=False)
+            return
+        self._postpone(entry, failed.error, unsure=failed.unsure)
+        if entry.kind == "alert":
+            self._second_route(rendered.message.text)
+        elif failed.error in NEEDS_OPS:
+            self._tell_ops(rendered.target, failed.error)
+
+    def _postpone(self, entry: OutboxEntry, error: str, *, unsure: bool) -> None:
+        delay = min(_FIRST_PAUSE_MS * 2 ** min(entry.attempts, 12), _LONGEST_PAUSE_MS)
+        self._store.outbox.postpone(entry.id, delay_ms=delay, error=error, unsure=unsure)
+
+    def _tell_ops(self, target: Target, error: str) -> None:
+        """One alert for each channel and error, however many messages wait for it."""
+        subject = f"slack:{target.channel}:{error}"
+        if self._store.outbox.load(f"alert:{subject}") is None:
+            self._store.outbox.owe("alert", subject)
+
+    def _nobody_to_tell(self, entry: OutboxEntry) -> None:
+        if entry.kind != "alert":
+            self._store.outbox.give_up(entry.id, error="its subject is no longer kept")
+            return
+        message = self._renderer.alert(entry.subject)
+        if message and not entry.attempts:
+            self._second_route(message.text)
+            self._log.warning("nobody reads alerts (VOBO_OPS_CHANNEL is not set): %s", message.text)
+        self._store.outbox.postpone(entry.id, delay_ms=_NOBODY_MS, error="no ops channel", unsure=False)
+
+
+class _Sent(NamedTuple):
+    channel: str
+    ts: str

@@ -1,0 +1,59 @@
+"""What the law says about a call, in the words a card needs."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from approvals.models import Call
+from policies.requirement import Requirement, Standing
+from policies.reviewers import Reviewers, describe, entitled
+from policies.tally import tally
+
+
+class Addressed(NamedTuple):
+    """Who is told that a card waits: Slack ids that we mention on purpose."""
+
+    users: tuple[str, ...] = ()
+    usergroups: tuple[str, ...] = ()
+
+
+class CardLaw(Protocol):
+    """The part of the law that rendering needs."""
+
+    def who(self, requirement: Requirement) -> str:
+        """Who may decide, in words."""
+        ...
+
+    def addressed(self, requirement: Requirement) -> Addressed:
+        """Who may decide, as ids to mention."""
+        ...
+
+    def switches(self) -> str:
+        """The development switches that weaken the law, as a sentence; empty when there are none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewersLaw:
+    """The part of the law that rendering needs, from `reviewers.toml`."""
+
+    reviewers: Reviewers
+
+    def who(self, requirement: Requirement) -> str:
+        """Who may decide, in words."""
+        return f"To decide: {describe(self.reviewers, requirement)}."
+
+    def addressed(self, requirement: Requirement) -> Addressed:
+        """Who may decide, as ids to mention."""
+        found = entitled(self.reviewers, requirement)
+        return Addressed(found.users, found.usergroups)
+
+    def switches(self) -> str:
+        """The development switches that weaken the law, as a sentence; empty when there are none."""
+        if self.reviewers.development.self_approval:
+            return "Development switch: requesters may approve their own calls."
+        return ""
+
+
+def standing(call: Call) -> Standing:
+    """The tally of the version of the call that the card shows."""
+    return tally(call.content.requirement, call.decisions, version=call.version)

@@ -1,0 +1,157 @@
+"""How runs start: a mention, or the slash command. A redelivery starts nothing new."""
+
+import hashlib
+import html
+import re
+
+from approvals.lifecycle import RUN_ENDED
+from approvals.models import Run
+from approvals.outcomes import Outcome
+from bot.asker import asker_of, tell
+from bot.authority import starter
+from bot.deciding import START
+from bot.deps import Deps
+from bot.payloads import Mention, Slash, Typed
+from bot.sending import Sender, Target
+from bot.told import render_root
+from bot.whereabouts import card_links, where_it_stands
+
+HELP = (
+    "Tell me what to do, for example `@vobo refund yesterday's failed payments`. What could hurt is shown here as a"
+    " card first, and runs only after somebody entitled has approved it there."
+)
+NO_WORDS = "Words in a thread decide nothing; only the buttons of the card do."
+_MENTION = re.compile(r"<@[UW][A-Za-z0-9_]+(?:\|[^>]*)?>")
+_YES_OR_NO = frozenset(
+    [
+        "ok",
+        "okay",
+        "k",
+        "yes",
+        "y",
+        "yep",
+        "yeah",
+        "sure",
+        "approve",
+        "approved",
+        "approves",
+        "approve!",
+        "lgtm",
+        "go",
+        "ship",
+        "it",
+        "shipit",
+        "confirm",
+        "confirmed",
+        "accept",
+        "accepted",
+        "allow",
+        "no",
+        "n",
+        "nope",
+        "reject",
+        "rejected",
+        "deny",
+        "denied",
+        "stop",
+        "cancel",
+        "vale",
+        "dale",
+        "si",
+        "sí",
+        "adelante",
+        "+1",
+        ":+1:",
+        "👍",
+        ":thumbsup:",
+        "✅",
+        ":white_check_mark:",
+        "👎",
+        ":-1:",
+        "ja",
+        "nein",
+        "oui",
+        "non",
+        "visto-bueno",
+    ]
+)
+_PHRASES = frozenset(
+    {"go ahead", "ship it", "do it", "looks good", "visto bueno", "all good", "sounds good", "of course"}
+)
+_LONGEST_ANSWER = 40
+
+
+def mention(deps: Deps, said: Mention) -> None:
+    """`@vobo …`: help, a new run, or where the running one stands."""
+    request = request_in(said.text, deps.bot_user)
+    if request.lower() in {"", "help", "?"}:
+        tell(deps, asker_of(said), HELP)
+        return
+    run_id = run_id_for(said.event_id)
+    newest = deps.store.runs.newest_in_thread(said.channel, said.thread_ts)
+    if newest is not None and newest.id == run_id:
+        return  # Slack delivered the event again
+    starter(deps, said.sender)
+    if newest is not None and newest.state not in RUN_ENDED:
+        tell(deps, asker_of(said), where_it_stands(deps, newest))
+        return
+    _start(deps, run_id, request, said.sender.user, said.channel, said.thread_ts, newest)
+
+
+def slash(deps: Deps, said: Slash) -> None:
+    """`/vobo …`: a new run in a thread of its own."""
+    request = html.unescape(said.text).strip()
+    if request.lower() in {"", "help", "?"}:
+        tell(deps, asker_of(said), HELP)
+        return
+    starter(deps, said.sender)
+    root = render_root(said.sender.user, request)
+    run_id = run_id_for(said.trigger_id)
+    # The thread must exist before the run: refusals that are remembered belong to a thread.
+    thread_ts = Sender(deps.client).post(Target(said.channel, None), root, f"root:{run_id}")
+    _start(deps, run_id, request, said.sender.user, said.channel, thread_ts, None)
+
+
+def typed(deps: Deps, said: Typed) -> None:
+    """A typed "ok" is no decision; whoever typed it is shown the card."""
+    if not sounds_like_a_decision(said.text) or said.sender.user == deps.bot_user:
+        return
+    run = deps.store.runs.newest_in_thread(said.channel, said.thread_ts)
+    links = card_links(deps, run) if run else []
+    if links:
+        tell(deps, asker_of(said), f"{NO_WORDS} {' '.join(links)}")
+
+
+def request_in(text: str, bot_user: str) -> str:
+    """What was asked, without the mention of the bot, as the person typed it."""
+    return html.unescape(re.sub(rf"<@{re.escape(bot_user)}(?:\|[^>]*)?>", " ", text)).strip()
+
+
+def sounds_like_a_decision(text: str) -> bool:
+    """Whether somebody may believe to have decided with these words. Errs on the side of answering."""
+    words = _MENTION.sub(" ", text).strip().lower().rstrip(".!?")
+    if len(words) > _LONGEST_ANSWER:
+        return False
+    return words in _PHRASES or (bool(words) and all(word.strip(",.!") in _YES_OR_NO for word in words.split()))
+
+
+def run_id_for(event: str) -> str:
+    """The run that an event starts: the same event, the same run."""
+    return f"run_{hashlib.sha256(event.encode()).hexdigest()[:12]}"
+
+
+def _start(  # noqa: PLR0917 - a run's fields in their order
+    deps: Deps, run_id: str, request: str, user: str, channel: str, thread_ts: str, parent: Run | None
+) -> None:
+    answer = deps.store.runs.start(
+        run_id,
+        request=request,
+        requester=user,
+        channel=channel,
+        thread_ts=thread_ts,
+        agent=deps.agent,
+        parent=parent.id if parent else None,
+    )
+    if answer.outcome is Outcome.OK:
+        deps.wake.set()
+        deps.nudge(START, run_id)

@@ -1,0 +1,128 @@
+"""Socket Mode and HTTP, behind the same handlers; both may be on."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import uvicorn
+from slack_bolt import App
+from slack_bolt.adapter.socket_mode import SocketModeHandler
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.errors import BotCannotStart
+from bot.http_mode import create_http
+
+_CONCURRENCY = 64
+_STARTED_S = 10.0
+#: A web socket may die without a word; pings are answered every ten seconds.
+_SILENT_S = 40.0
+
+
+class Transport(Protocol):
+    """A way on which Slack reaches the bot."""
+
+    def start(self) -> None:
+        """Begin to receive."""
+        ...
+
+    def stop(self) -> None:
+        """Receive nothing more."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether payloads arrive."""
+        ...
+
+
+class SocketTransport:
+    """Socket Mode: the bot opens the connection, nothing has to reach it from outside."""
+
+    def __init__(self, app: App, app_token: str, client: WebClient) -> None:
+        self._handler = SocketModeHandler(app, app_token, web_client=client, concurrency=_CONCURRENCY)
+
+    def start(self) -> None:
+        """Connect.
+
+        Raises:
+            BotCannotStart: Slack refuses the app-level token.
+        """
+        try:
+            self._handler.client.connect()
+        except SlackApiError as refused:
+            error = refused.response.get("error", "unknown")
+            raise BotCannotStart(
+                f"Slack refuses SLACK_APP_TOKEN ({error}). Make an app-level token (xapp-...) with connections:write"
+                " under Basic Information, and turn on Socket Mode."
+            ) from refused
+        except (SlackClientError, OSError) as failed:
+            raise BotCannotStart(
+                f"Slack does not answer ({type(failed).__name__}). Check the network and SLACK_API_URL."
+            ) from failed
+
+    def stop(self) -> None:
+        """Close the connection."""
+        self._handler.client.close()
+
+    def ready(self) -> bool:
+        """Whether the connection is open and has answered a ping lately."""
+        client = self._handler.client
+        if not client.is_connected():
+            return False
+        session = client.current_session
+        last = session.last_ping_pong_time if session else None
+        return last is None or time.time() - last < _SILENT_S
+
+
+class HttpTransport:
+    """HTTP at `/slack/events`, for installations that Slack can reach."""
+
+    def __init__(self, app: App, signing_secret: str, port: int, host: str = "0.0.0.0") -> None:  # noqa: S104 - Slack calls from outside
+        self._listening = listening_socket(host, port, "PORT")
+        config = uvicorn.Config(create_http(app, signing_secret), log_level="warning", access_log=False, lifespan="off")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, name="http", daemon=True)
+        self.port = int(self._listening.getsockname()[1])
+
+    def start(self) -> None:
+        """Serve in a thread of its own."""
+        self._thread.start()
+        _until(lambda: self._server.started, _STARTED_S)
+
+    def stop(self) -> None:
+        """Finish what was begun, then stop."""
+        self._server.should_exit = True
+        self._thread.join(_STARTED_S)
+        self._listening.close()
+
+    def ready(self) -> bool:
+        """Whether requests are answered."""
+        return bool(self._server.started) and self._thread.is_alive()
+
+    def _serve(self) -> None:
+        self._server.run(sockets=[self._listening])
+
+
+def listening_socket(host: str, port: int, variable: str) -> socket.socket:
+    """A bound socket.
+
+    Raises:
+        BotCannotStart: the port is taken or may not be used.
+    """
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+        made.listen(128)
+    except OSError as taken:
+        made.close()
+        raise BotCannotStart(f"Port {port} cannot be used ({taken.strerror}). Set {variable} to a free one.") from taken
+    return made
+
+
+def _until(true: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.01)

@@ -1,0 +1,114 @@
+"""Submitted modals: read, ask who is there, one verb of the store, and errors at the field while the modal is open."""
+
+from collections.abc import Callable
+
+from approvals.models import Person
+from approvals.outcomes import Answer, Outcome
+from bot.actions import decide_many, told_many, viewed
+from bot.asker import asker_of, tell
+from bot.authority import refuse_by_law, reviewer
+from bot.card_text import pending
+from bot.deciding import REFRESH, after_decision, decided, decision, wanted
+from bot.deps import Deps
+from bot.edit_modal import edit_errors, read_edit
+from bot.editing import editable, edited, first_changed
+from bot.errors import Refused
+from bot.ids import REASON, CallbackId, is_batch_ref, read_batch_ref, read_call_ref, verdict_block
+from bot.payloads import Submission
+from bot.reject_modal import NO_REASON, Rejection, read_rejection
+from bot.review_modal import read_review
+from bot.sentences import sentence
+from bot.text import plain
+from policies.edits import EditRefused, edit_fields
+
+Errors = dict[str, str]
+
+
+def submit_reject(deps: Deps, submitted: Submission) -> Errors:
+    """`reject`: one call, or all that wait on a card."""
+    said = read_rejection(submitted)
+    if said is None:
+        return {REASON: NO_REASON}
+    if is_batch_ref(submitted.place.ref):
+        return _reject_all(deps, submitted, said)
+    ref = read_call_ref(submitted.place.ref)
+    call = wanted(deps, ref.key)
+    person = reviewer(deps, submitted.sender, call, "reject")
+    word = decision(deps, call, ref.version, "reject", person)
+    word = word.model_copy(update={"reason": said.reason, "correction": said.correction})
+    answer = decided(
+        deps, person, lambda who: deps.store.calls.reject(call.key, version=ref.version, decision=word, person=who)
+    )
+    after_decision(deps, call, person, answer)
+    return {} if answer.ok else {REASON: plain(sentence(answer, verb="reject"))}
+
+
+def _reject_all(deps: Deps, submitted: Submission, said: Rejection) -> Errors:
+    ref = read_batch_ref(submitted.place.ref)
+    view = viewed(deps, ref)
+    chosen: list[tuple[str, str | None]] = [(call.key, said.reason) for call in pending(view)]
+    told = decide_many(deps, submitted.sender, ref, "reject", chosen, correction=said.correction)
+    if not any(answer is not None and answer.ok for _, _, answer in told):
+        return {REASON: plain(told[0][1])}
+    tell(deps, asker_of(submitted), told_many(view, told))
+    return {}
+
+
+def submit_review(deps: Deps, submitted: Submission) -> Errors:
+    """`review`: each call as it was chosen."""
+    ref = read_batch_ref(submitted.place.ref)
+    view = viewed(deps, ref)
+    chosen, errors = read_review(submitted, [call.key for call in pending(view)])
+    if errors:
+        return errors
+    yes: list[tuple[str, str | None]] = [(one.key, one.reason) for one in chosen if one.approve]
+    no: list[tuple[str, str | None]] = [(one.key, one.reason) for one in chosen if not one.approve]
+    told = decide_many(deps, submitted.sender, ref, "reject", no)
+    told += decide_many(deps, submitted.sender, ref, "approve", yes)
+    if not any(answer is not None and answer.ok for _, _, answer in told):
+        return {verdict_block(key): plain(text) for key, text, _ in told}
+    tell(deps, asker_of(submitted), told_many(view, told))
+    return {}
+
+
+def submit_edit(deps: Deps, submitted: Submission) -> Errors:
+    """`edit`: version n+1, undecidable until the worker has checked it."""
+    ref = read_call_ref(submitted.place.ref)
+    call = wanted(deps, ref.key)
+    args = editable(deps, call, ref.version)
+    if args is None:
+        raise Refused("Nothing of this call can be changed.")
+    person = reviewer(deps, submitted.sender, call, "reject")
+    fields = edit_fields(args)
+    typed = read_edit(fields, submitted)
+    changed = {one.pointer: typed[one.pointer] for one in fields if typed.get(one.pointer, one.current) != one.current}
+    try:
+        content, requirement = edited(deps, call, args, typed)
+    except EditRefused as refused:
+        return edit_errors(fields, refused.errors)
+    try:
+        refuse_by_law(deps, submitted.sender, call, person, "edit", requirement)
+    except Refused as refused_by_law:
+        return edit_errors(fields, {first_changed(changed): str(refused_by_law)})
+    word = decision(deps, call, ref.version, "edit", person)
+
+    def verb(who: Person) -> Answer:
+        return deps.store.calls.edit(call.key, version=ref.version, decision=word, person=who, content=content)
+
+    answer = decided(deps, person, verb)
+    deps.watch.add({person.user})
+    deps.wake.set()
+    if answer.ok:
+        deps.nudge(REFRESH, call.key)
+        return {}
+    if answer.outcome is not Outcome.NOT_FOUND:
+        after_decision(deps, call, person, answer)
+    return edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit")})
+
+
+#: The work behind each modal that can be submitted.
+SUBMISSIONS: dict[str, Callable[[Deps, Submission], Errors]] = {
+    CallbackId.REJECT: submit_reject,
+    CallbackId.REVIEW: submit_review,
+    CallbackId.EDIT: submit_edit,
+}

@@ -1,0 +1,41 @@
+"""What follows an acknowledgement: run apart, and whatever goes wrong ends as a private sentence."""
+
+from collections.abc import Callable
+
+from slack_sdk.errors import SlackClientError
+
+from approvals.errors import ApprovalsError
+from bot.asker import Asker, tell
+from bot.deps import Deps
+from bot.errors import BotError
+from bot.ids import IdRefused
+from bot.payloads import PayloadRefused
+from bot.sending import SendingFailed
+from bot.sentences import OUTAGE
+
+
+def later(deps: Deps, asker: Asker, work: Callable[[], None]) -> None:
+    """Run `work` in the pool, so that the acknowledgement never waits for it."""
+    deps.pool.submit(guarded, deps, asker, work)
+
+
+def guarded(deps: Deps, asker: Asker, work: Callable[[], None]) -> None:
+    """Run `work`; a failure is told to the person and logged, never raised: Slack has its acknowledgement already."""
+    try:
+        work()
+    except Exception as error:  # noqa: BLE001 - the boundary of a job: nobody above could tell the person
+        tell(deps, asker, explained(deps, error))
+
+
+def explained(deps: Deps, error: Exception) -> str:
+    """What a person is told about an error: the sentence of a refusal, or that nothing was decided."""
+    if isinstance(error, BotError):
+        return str(error)
+    if isinstance(error, IdRefused | PayloadRefused):
+        deps.log.warning("refused: %s", error)
+        return "This control is not one of this bot's, so nothing was decided."
+    if isinstance(error, ApprovalsError | SlackClientError | SendingFailed):
+        deps.log.warning("not done: %s", error)
+        return OUTAGE
+    deps.log.error("not done", exc_info=error)
+    return OUTAGE

@@ -1,0 +1,172 @@
+"""How a team declares its tools: `@action` for what changes the world, `@lookup` for what only reads."""
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from agents import FunctionTool
+from agents.tool_context import ToolContext
+from pydantic import BaseModel
+
+from approvals.preview import Precondition, Preview
+from approvals.queue import JobTimeout
+from policies.arguments import Arguments, ArgumentsRefused, read_arguments, tool_schema
+from policies.rule import Ask, Facts
+from worker.envelope import not_through_here
+
+__all__ = ["ActionContext", "Ask", "NothingHappened", "Precondition", "Preview", "action", "lookup"]
+
+A = TypeVar("A", bound=Arguments)
+R = TypeVar("R")
+
+DEFAULT_TIMEOUT_S = 60.0
+
+
+class NothingHappened(Exception):
+    """Raised by an action when its effect provably did not happen (the provider said no). The text is shown.
+
+    Raised by a check, it refuses the call before anybody is asked, and the model reads the text.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext:
+    """What an action may know about its call. Give `idempotency_key` to the provider; it never changes."""
+
+    run: str
+    call: str
+    idempotency_key: str
+    requester: str
+    tenant: str
+
+
+@dataclass
+class Action(FunctionTool):
+    """A gated tool. The SDK can only see and ask for it; `worker.gate` alone runs `run_effect`.
+
+    `check` fetches the facts its rule needs; `preview` says in numbers what would happen; `reconcile` finds the
+    receipt of an earlier attempt by its idempotency key, None when there is none; `undo` takes a receipt back.
+    """
+
+    arguments: type[Arguments] = field(kw_only=True)
+    run_effect: Callable[[ActionContext, Any], Awaitable[Any]] = field(kw_only=True, repr=False)
+    check: Callable[[Any], Awaitable[Facts]] | None = field(default=None, kw_only=True, repr=False)
+    preview: Callable[[Ask[Any, Any]], Awaitable[Preview]] | None = field(default=None, kw_only=True, repr=False)
+    reconcile: Callable[[str, Any], Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
+    undo: Callable[..., Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
+    timeout_s: float = field(default=DEFAULT_TIMEOUT_S, kw_only=True)
+
+
+def action(
+    arguments: type[A],
+    *,
+    check: Callable[[A], Awaitable[Facts]] | None = None,
+    preview: Callable[[Ask[A, Any]], Awaitable[Preview]] | None = None,
+    reconcile: Callable[[str, A], Awaitable[Any]] | None = None,
+    undo: Callable[..., Awaitable[Any]] | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+) -> Callable[[Callable[[ActionContext, A], Awaitable[R]]], Action]:
+    """Make an async function a gated tool. It may take at most `timeout_s` seconds; later nobody knows.
+
+    Return a receipt: a pydantic model, a mapping, text or None. Raise `NothingHappened` when the provider
+    said no; any other exception makes the outcome unknown.
+    """
+
+    def declare(effect: Callable[[ActionContext, A], Awaitable[R]]) -> Action:
+        name = effect.__name__
+        _must_be_async(effect, f"The action {name}")
+        for part, function in {"check": check, "preview": preview, "reconcile": reconcile, "undo": undo}.items():
+            if function is not None:
+                _must_be_async(function, f"The {part} of {name}")
+
+        async def refuse(context: ToolContext[Any], raw: str) -> str:  # noqa: ARG001 - what the SDK calls
+            return not_through_here(name)
+
+        return Action(
+            name=name,
+            description=_docstring(effect, name),
+            params_json_schema=tool_schema(arguments),
+            on_invoke_tool=refuse,
+            strict_json_schema=True,
+            needs_approval=True,
+            arguments=arguments,
+            run_effect=effect,
+            check=check,
+            preview=preview,
+            reconcile=reconcile,
+            undo=undo,
+            timeout_s=timeout_s,
+        )
+
+    return declare
+
+
+@dataclass
+class Lookup(FunctionTool):
+    """A tool that only reads; runs inside the SDK, unasked, when its rule or this declaration says so."""
+
+    arguments: type[Arguments] = field(kw_only=True)
+
+
+def lookup(arguments: type[A]) -> Callable[[Callable[[A], Awaitable[Any]]], Lookup]:
+    """Make an async function a tool that only reads. Whatever goes wrong comes back to the model as a sentence."""
+
+    def declare(function: Callable[[A], Awaitable[Any]]) -> Lookup:
+        name = function.__name__
+        _must_be_async(function, f"The lookup {name}")
+
+        async def invoke(context: ToolContext[Any], raw: str) -> str:  # noqa: ARG001 - what the SDK calls
+            try:
+                args = read_arguments(arguments, raw)
+            except ArgumentsRefused as refused:
+                return f"{name} was not run: {refused}"
+            try:
+                found = await function(args)
+            except JobTimeout:  # an ordinary exception to Python, but the end of the job
+                raise
+            # A boundary: a failed lookup changed nothing, and the model can go on without it.
+            except Exception as error:  # noqa: BLE001
+                return f"{name} could not look this up ({type(error).__name__}). Nothing was changed."
+            return as_text(found)
+
+        return Lookup(
+            name=name,
+            description=_docstring(function, name),
+            params_json_schema=tool_schema(arguments),
+            on_invoke_tool=invoke,
+            strict_json_schema=True,
+            arguments=arguments,
+        )
+
+    return declare
+
+
+def as_text(found: Any) -> str:
+    """A receipt or a finding as JSON text; text stays as it is."""
+    if isinstance(found, str):
+        return found
+    return json.dumps(_plain(found), default=str)
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, BaseModel):
+        return found.model_dump(mode="json")
+    if isinstance(found, list | tuple):
+        return [_plain(element) for element in found]
+    if isinstance(found, dict):
+        return {str(key): _plain(value) for key, value in found.items()}
+    return found
+
+
+def _must_be_async(function: Callable[..., Any], what: str) -> None:
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"{what} must be an async function; put blocking work into asyncio.to_thread.")
+
+
+def _docstring(function: Callable[..., Any], name: str) -> str:
+    text = inspect.getdoc(function)
+    if not text:
+        raise TypeError(f"{name} has no docstring; the model reads it to know what the tool does.")
+    return text

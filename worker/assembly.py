@@ -1,0 +1,122 @@
+"""From settings to what the engine needs. Read once in the parent, opened anew in every job's own process."""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from agents import Model, OpenAIChatCompletionsModel
+from openai import AsyncOpenAI
+
+from approvals.errors import ApprovalsError
+from approvals.redis_check import connect
+from approvals.settings import SettingsRefused
+from approvals.store import Store
+from approvals.vault import Vault
+from policies.law import Law, load_law
+from worker.deps import Deps, OpenModel
+from worker.load import Factory, factories, imported
+from worker.settings import WorkerSettings
+
+#: Of the OpenAI client, within one turn; a turn that failed is repeated by us, later and from its checkpoint.
+MODEL_RETRIES = 2
+MODEL_TIMEOUT_S = 120.0
+
+
+class WrongTenantError(ApprovalsError):
+    """A job for another workspace than the one this worker knows the reviewers of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything that is read from files and modules, and nothing that is open."""
+
+    settings: WorkerSettings
+    law: Law
+    factories: Mapping[str, Factory]
+    model: OpenModel
+
+    @property
+    def tenant(self) -> str:
+        """The workspace whose reviewers decide."""
+        return self.law.reviewers.team
+
+
+def prepare(settings: WorkerSettings) -> Prepared:
+    """Import agents, rules and planner.
+
+    Raises:
+        ApprovalsError: one sentence on what to correct.
+        LawRefused: the rules or reviewers.toml cannot be used.
+    """
+    law = load_law(settings.rules, _reviewers_text(settings))
+    return Prepared(settings, law, factories(settings.agent), model_opener(settings))
+
+
+@functools.cache
+def prepared() -> Prepared:
+    """The environment's. Called in the parent before it forks, so that jobs inherit the imports."""
+    return prepare(WorkerSettings.read())
+
+
+def model_opener(settings: WorkerSettings) -> OpenModel:
+    """How the model is opened: inside the job, since its HTTP client belongs to one event loop.
+
+    Raises:
+        AgentRefused: VOBO_OFFLINE names no planner.
+    """
+    if settings.is_offline:
+        planner = imported(settings.offline, "VOBO_OFFLINE")
+
+        @asynccontextmanager
+        async def offline() -> AsyncIterator[Model]:
+            yield planner()
+
+        return offline
+
+    @asynccontextmanager
+    async def openai() -> AsyncIterator[Model]:
+        key = settings.openai_key.get_secret_value() if settings.openai_key else None
+        async with AsyncOpenAI(
+            api_key=key, base_url=settings.openai_url, max_retries=MODEL_RETRIES, timeout=MODEL_TIMEOUT_S
+        ) as client:
+            yield OpenAIChatCompletionsModel(model=settings.model, openai_client=client)
+
+    return openai
+
+
+def deps_for(found: Prepared, tenant: str) -> Deps:
+    """The engine's needs with a connection of their own.
+
+    Raises:
+        WrongTenantError: `tenant` is not the workspace of reviewers.toml.
+    """
+    if tenant != found.tenant:
+        raise WrongTenantError(
+            f"A job for the workspace {tenant} came to a worker of {found.tenant}."
+            " Give the two workspaces different databases in REDIS_URL, or correct team in reviewers.toml."
+        )
+    vault = Vault.from_text(found.settings.state_keys.get_secret_value())
+    store = Store.open(connect(found.settings.redis_url), vault, tenant=tenant)
+    return Deps(store, found.law, found.factories, found.model)
+
+
+def run_job(work: Callable[[Deps, str], Awaitable[None]], argument: str, tenant: str) -> None:
+    """One job: fresh connection, one event loop, then nothing is left."""
+    deps = deps_for(prepared(), tenant)
+
+    async def job() -> None:
+        await work(deps, argument)
+
+    asyncio.run(job())
+
+
+def _reviewers_text(settings: WorkerSettings) -> str:
+    try:
+        return settings.reviewers.read_text(encoding="utf-8")
+    except OSError as failed:
+        raise SettingsRefused(
+            f"VOBO_REVIEWERS names {settings.reviewers}, which cannot be read ({failed.strerror})."
+            " Set it to the path of your reviewers.toml."
+        ) from failed

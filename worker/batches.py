@@ -1,0 +1,61 @@
+"""Takes what was decided in one batch through the gate, in order, one effect at a time."""
+
+import structlog
+
+from approvals.lifecycle import Cause
+from approvals.models import BatchLease, Call, Run
+from policies.arguments import ArgumentsRefused
+from policies.risk import Mode
+from worker.deps import Deps
+from worker.gate import Gate, Passed, judge_again
+from worker.heartbeat import LEASE_MS, Heartbeat
+from worker.judging import stored
+from worker.load import Loaded
+from worker.pause import vetoes_for_law
+
+_log = structlog.get_logger(__name__)
+
+NOW_HUMAN = "It may no longer run unasked, and everybody else of this turn was already asked. Propose it again."
+
+
+async def execute(deps: Deps, batch_id: str) -> None:
+    """Run what may run of a batch; leave the rest. Safe to call at any time, any number of times."""
+    lease = deps.store.batches.lease(batch_id, token=deps.token(), ttl_ms=LEASE_MS)
+    if lease is None:
+        return
+    run = deps.store.runs.load(lease.run)
+    if run is None:
+        return
+    with Heartbeat(lambda: deps.store.batches.renew(lease, ttl_ms=LEASE_MS)) as beat:
+        async with deps.loaded(run.agent, deps.watch()) as loaded:
+            for call in deps.store.batches.held(batch_id):
+                _judge_held(deps, loaded, run, lease, call)
+            gate = Gate(deps, loaded, run, lease)
+            for call in deps.store.batches.claimable(batch_id):
+                passed = Passed.LOST if beat.lost.is_set() else await gate.take(call)
+                _log.info("call passed the gate", call=call.key, run=run.id, passed=passed.value)
+                if passed is Passed.LOST:
+                    break
+    deps.store.batches.finish(lease)
+
+
+def _judge_held(deps: Deps, loaded: Loaded, run: Run, lease: BatchLease, call: Call) -> None:
+    """What waited beside calls for people, judged again with what they decided."""
+    door = loaded.doors.get((call.agent, call.tool))
+    calls = deps.store.calls
+    if door is None:
+        calls.forbid(call.key, lease=lease, reason=f"{call.tool} is no longer a tool of {call.agent}.")
+        return
+    try:
+        looked = stored(call.key, door, call.content, requester=run.requester)
+    except ArgumentsRefused as refused:
+        reason = f"{call.tool} takes other arguments now: {refused.sentence}"
+        calls.forbid(call.key, lease=lease, reason=reason)
+        return
+    vetoes = vetoes_for_law(deps.store.vetoes.of_thread(run.channel, run.thread_ts))
+    need = judge_again(deps, run, call, looked, vetoes=vetoes)
+    if need.mode is Mode.AUTO and call.content.requirement.mode is Mode.AUTO:
+        calls.auto_approve(call.key, lease=lease)
+        return
+    reason = NOW_HUMAN if need.mode is not Mode.FORBIDDEN else " ".join(need.reasons)
+    calls.forbid(call.key, lease=lease, reason=reason, cause=Cause.VETO if need.vetoed else Cause.POLICY)

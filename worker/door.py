@@ -1,0 +1,142 @@
+"""One gated tool as the engine knows it: how its arguments are read, checked, shown and run."""
+
+import copy
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from agents import Agent, FunctionTool, RunConfig
+from agents.tool_context import ToolContext
+from agents.usage import Usage
+from jsonschema import Draft202012Validator
+
+from approvals.models import Call
+from policies.arguments import Arguments, ArgumentsRefused, canonical_text, read_arguments, read_json
+from policies.rule import Rule
+from policies.strict_json import step, write_json
+from worker.actions import DEFAULT_TIMEOUT_S, Action, ActionContext, Lookup, as_text
+from worker.envelope import not_through_here
+
+
+@dataclass
+class Gated(FunctionTool):
+    """What the SDK sees of a tool that waits: it can be asked for, and whoever calls it is refused."""
+
+    original: FunctionTool = dataclasses.field(kw_only=True, repr=False)
+
+
+def gated(tool: FunctionTool, surplus: "set[str]") -> Gated:
+    """The tool as the SDK may hold it. Calls named in `surplus` go straight to the refusal instead of waiting."""
+
+    async def waits(context: Any, arguments: dict[str, Any], call_id: str) -> bool:  # noqa: ARG001 - the SDK's form
+        return call_id not in surplus
+
+    async def refuse(context: ToolContext[Any], raw: str) -> str:  # noqa: ARG001 - the SDK's form
+        return not_through_here(tool.name, too_many=context.tool_call_id in surplus)
+
+    return Gated(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=tool.params_json_schema,
+        on_invoke_tool=refuse,
+        strict_json_schema=tool.strict_json_schema,
+        is_enabled=tool.is_enabled,
+        needs_approval=waits,
+        original=tool,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Arguments as they were read: `args` by a model (None for a tool nobody declared), `text` in canonical form."""
+
+    args: Arguments | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The one way to a tool's effect; only `worker.gate` opens it. `schema` is the digest of what calls mean."""
+
+    agent: Agent[Any]
+    tool: FunctionTool
+    rule: Rule | None
+    schema: str
+
+    @property
+    def action(self) -> Action | None:
+        """The tool as its team declared it; None for a function tool of the SDK."""
+        return self.tool if isinstance(self.tool, Action) else None
+
+    @property
+    def timeout_s(self) -> float:
+        """How long the effect may take; afterwards nobody knows what happened."""
+        own = self.action.timeout_s if self.action else self.tool.timeout_seconds
+        return own or DEFAULT_TIMEOUT_S
+
+    def read(self, raw: str) -> Reading:
+        """Arguments as the model, or the store, wrote them.
+
+        Raises:
+            ArgumentsRefused: naming the field that is wrong.
+        """
+        model = self.model
+        if model is None:
+            return Reading(None, write_json(_checked(raw, self.tool.params_json_schema)))
+        args = read_arguments(model, raw)
+        return Reading(args, canonical_text(args))
+
+    @property
+    def model(self) -> type[Arguments] | None:
+        """The argument model: the tool's own, or its rule's."""
+        if isinstance(self.tool, Action | Lookup):
+            return self.tool.arguments
+        return self.rule.arguments if self.rule else None
+
+    async def run(self, context: ActionContext, call: Call, reading: Reading) -> str:
+        """Do it, once. The receipt as JSON text.
+
+        Raises:
+            Exception: whatever the tool raises; the SDK's failure handler, which would turn it into a success, is off.
+        """
+        if self.action is not None:
+            return receipt(await self.action.run_effect(context, reading.args))
+        bare = dataclasses.replace(self.tool, _failure_error_function=None, _use_default_failure_error_function=False)
+        sdk_context: ToolContext[Any] = ToolContext(
+            context={"run_id": call.run},
+            usage=Usage(),
+            tool_name=self.tool.name,
+            tool_call_id=call.sdk_id,
+            tool_arguments=reading.text,
+            agent=self.agent,
+            run_config=RunConfig(tracing_disabled=True),
+        )
+        return receipt(await bare.on_invoke_tool(sdk_context, reading.text))
+
+
+def receipt(result: Any) -> str:
+    """What a tool returned as JSON text."""
+    return json.dumps(result) if isinstance(result, str) else as_text(result)
+
+
+def _checked(raw: str, schema: dict[str, Any]) -> Any:
+    """Arguments that fit a JSON schema, with the defaults it would fill in made visible.
+
+    Raises:
+        ArgumentsRefused: naming the first field that does not fit.
+    """
+    value = read_json(raw)
+    if not isinstance(value, dict):
+        raise ArgumentsRefused("", "The arguments must be a JSON object with named fields.")
+    for error in Draft202012Validator(schema).iter_errors(value):
+        pointer = ""
+        for name in error.absolute_path:
+            pointer = step(pointer, name)
+        raise ArgumentsRefused(pointer, f"{pointer or 'The whole'} does not fit: {error.message[:200]}.")
+    defaults = {
+        name: copy.deepcopy(field["default"])
+        for name, field in schema.get("properties", {}).items()
+        if "default" in field and name not in value
+    }
+    return {**value, **defaults}

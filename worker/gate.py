@@ -1,0 +1,193 @@
+"""The executor's door: claim, look again, intend, run, record. The only place where an effect can happen, once."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import structlog
+
+from approvals.lifecycle import Cause
+from approvals.models import BatchLease, Call, CallContent, Claim, Run
+from approvals.outcomes import Outcome
+from approvals.queue import JobTimeout
+from policies.arguments import ArgumentsRefused
+from policies.requirement import Requirement
+from policies.risk import Mode
+from worker.actions import ActionContext, NothingHappened
+from worker.deps import Deps
+from worker.door import Door, Reading
+from worker.drift import difference
+from worker.heartbeat import LEASE_MS, Heartbeat
+from worker.judging import Looked, described, judge, look, stored
+from worker.load import Loaded
+from worker.receipts import keep_receipt
+from worker.recheck import Authority, Standing, authority, stricter
+from worker.sealing import Subject, sealed
+
+_log = structlog.get_logger(__name__)
+
+
+class Passed(StrEnum):
+    """How a call came through the gate."""
+
+    RAN = "ran"  # tried; what became of it is recorded
+    ENDED = "ended"  # refused, lapsed
+    RETURNED = "returned"  # back to review
+    WAITS = "waits"  # frozen, or nobody knows whether the approvers still exist
+    LOST = "lost"  # the batch belongs to another worker now
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The gate for the calls of one run, as long as one batch lease is held."""
+
+    deps: Deps
+    loaded: Loaded
+    run: Run
+    lease: BatchLease
+
+    async def take(self, call: Call) -> Passed:
+        """Take one approved call through. Whatever fails before the intent leaves the call approved."""
+        door = self.loaded.doors.get((call.agent, call.tool))
+        if door is None:
+            return self._refuse(call, Cause.POLICY, f"{call.tool} is no longer a tool of {call.agent}.")
+        try:
+            as_decided = stored(call.key, door, call.content, requester=self.run.requester)
+        except ArgumentsRefused as refused:
+            return self._refuse(call, Cause.POLICY, f"{call.tool} takes other arguments now: {refused.sentence}")
+        need = self._judge(call, as_decided)
+        if need.mode is Mode.FORBIDDEN:
+            return self._refuse(call, Cause.POLICY, " ".join(need.reasons))
+        seen = authority(self.deps.store, self.deps.law.reviewers, call, need, requester=self.run.requester)
+        why = _ask_again_because(call, door, need, seen)
+        if why is not None:
+            return await self._revoke(call, door, why)
+        return Passed.WAITS if seen.standing is Standing.STALE else await self._claim(call, door, seen)
+
+    async def _claim(self, call: Call, door: Door, seen: Authority) -> Passed:
+        seal = sealed(self._subject(call), call.content, version=call.version)
+        if seal != call.seal:
+            return self._refuse(call, Cause.POLICY, "What is stored is not what was sealed; ops must look at it.")
+        effects, token, day = self.deps.store.effects, self.deps.token(), self._day()
+        answer, claim = effects.claim(
+            call.key, lease=self.lease, token=token, seal=seal, ttl_ms=LEASE_MS, people=seen.people, day=day
+        )
+        if claim is None:
+            return self._not_claimed(call, answer.outcome, answer.detail)
+        with Heartbeat(lambda: effects.renew(claim, ttl_ms=LEASE_MS)):
+            return await self._claimed(call, door, claim)
+
+    async def _claimed(self, call: Call, door: Door, claim: Claim) -> Passed:
+        effects = self.deps.store.effects
+        intended = False
+        try:
+            looked, content = await self._as_it_is_now(call, door)
+            if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN:
+                effects.unclaim(call.key, token=claim.token)
+                return self._refuse(call, Cause.POLICY, looked.problem or " ".join(content.requirement.reasons))
+            changed = difference(call.content, content)
+            if changed:
+                return self._release(call, claim, content, changed)
+            reading = door.read(call.content.arguments)
+            intended = effects.intend(claim).ok
+        finally:
+            if not intended:  # no effect can have happened: the approval is not spent
+                effects.unclaim(call.key, token=claim.token)
+        if intended:
+            await self._run(call, door, claim, reading)
+        return Passed.RAN if intended else Passed.WAITS
+
+    async def _run(self, call: Call, door: Door, claim: Claim, reading: Reading) -> None:
+        """The effect. From here on nothing is repeated, and every way out is recorded."""
+        effects = self.deps.store.effects
+        context = ActionContext(
+            run=call.run,
+            call=call.key,
+            idempotency_key=call.idempotency_key,
+            requester=self.run.requester,
+            tenant=self.deps.store.tenant,
+        )
+        try:
+            async with asyncio.timeout(door.timeout_s):
+                receipt = await door.run(context, call, reading)
+        except NothingHappened as refused:
+            effects.fail(claim, reason=str(refused))
+        except (JobTimeout, asyncio.CancelledError):
+            effects.abandon(call.key, token=claim.token, reason="The worker was stopped while it ran.")
+            raise
+        except TimeoutError:
+            reason = f"It gave no answer within {door.timeout_s:g} seconds."
+            effects.abandon(call.key, token=claim.token, reason=reason)
+        # A boundary: the tool is the team's code. An error says nothing about whether the effect happened.
+        except Exception as error:  # noqa: BLE001
+            _log.error("tool raised", call=call.key, tool=call.tool, error=type(error).__name__)
+            effects.abandon(call.key, token=claim.token, reason=f"The tool raised {type(error).__name__}.")
+        else:
+            await keep_receipt(effects, claim, receipt)
+
+    async def _as_it_is_now(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
+        """The sealed arguments, looked up and judged again."""
+        looked = await look(call.key, door, call.content.arguments, requester=self.run.requester)
+        looked = replace(looked, raw=call.content.requested)
+        content = await described(looked, self._judge(call, looked), agent_version=self.loaded.version)
+        kept = {"reason": call.content.reason, "lookups": call.content.lookups}
+        return looked, content.model_copy(update=kept)
+
+    def _judge(self, call: Call, looked: Looked) -> Requirement:
+        return judge_again(self.deps, self.run, call, looked, vetoes={})
+
+    def _release(self, call: Call, claim: Claim, content: CallContent, changed: list[str]) -> Passed:
+        told = content.model_copy(update={"previous": tuple(changed)})
+        seal = sealed(self._subject(call), told, version=claim.version + 1)
+        self.deps.store.effects.release(claim, content=told, seal=seal, difference=changed)
+        return Passed.RETURNED
+
+    async def _revoke(self, call: Call, door: Door, reason: str) -> Passed:
+        """Ask again, about what it would be now."""
+        looked, content = await self._as_it_is_now(call, door)
+        if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN:
+            return self._refuse(call, Cause.POLICY, looked.problem or " ".join(content.requirement.reasons))
+        told = content.model_copy(update={"previous": (reason, *difference(call.content, content))})
+        seal = sealed(self._subject(call), told, version=call.version + 1)
+        answer = self.deps.store.effects.revoke(call.key, lease=self.lease, content=told, seal=seal, reason=reason)
+        return Passed.LOST if answer.outcome is Outcome.LEASE_LOST else Passed.RETURNED
+
+    def _refuse(self, call: Call, cause: Cause, reason: str) -> Passed:
+        answer = self.deps.store.effects.refuse(call.key, lease=self.lease, cause=cause, reason=reason)
+        return Passed.LOST if answer.outcome is Outcome.LEASE_LOST else Passed.ENDED
+
+    def _not_claimed(self, call: Call, outcome: Outcome, detail: dict[str, str]) -> Passed:
+        if outcome is Outcome.CAP_REACHED:
+            cap, key = detail.get("cap", "a limit"), detail.get("key", "")
+            reason = (
+                f"The limit on {cap} is reached ({key}: {detail.get('used')} of {detail.get('limit')} minor units)."
+            )
+            return self._refuse(call, Cause.CAP, reason)
+        if outcome is Outcome.LEASE_LOST:
+            return Passed.LOST
+        return Passed.WAITS if outcome in {Outcome.FROZEN, Outcome.STALE_PERSON} else Passed.ENDED
+
+    def _subject(self, call: Call) -> Subject:
+        return Subject.of(call, tenant=self.deps.store.tenant, requester=self.run.requester)
+
+    def _day(self) -> str:
+        """The day that daily caps count in: UTC, which no clock change can lengthen or repeat."""
+        return datetime.fromtimestamp(self.deps.store.now() / 1000, UTC).date().isoformat()
+
+
+def _ask_again_because(call: Call, door: Door, need: Requirement, seen: Authority) -> str | None:
+    """Why an approval no longer carries, None when it does. A looser law changes nothing."""
+    if door.schema != call.content.tool_schema:
+        return "The tool was changed since it was approved."
+    return stricter(call.content.requirement, need) or (seen.sentence if seen.standing is Standing.LOST else None)
+
+
+def judge_again(deps: Deps, run: Run, call: Call, looked: Looked, *, vetoes: dict[str, str]) -> Requirement:
+    """What the law asks of one call now, beside everything else the run has taken up."""
+    spent = dict(deps.store.runs.counts(run.id))
+    for label, amount in call.content.requirement.counts.items():  # counted in the store already
+        place = (label, amount.currency)
+        spent[place] = max(0, spent.get(place, 0) - amount.minor)
+    (need,) = judge(deps.law, [looked], requester=run.requester, spent=spent, vetoes=vetoes, now_ms=deps.store.now())
+    return need

@@ -1,0 +1,140 @@
+"""From a call's raw text to what it needs and what a reviewer reads: arguments, facts, law, preview."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from approvals.models import CallContent
+from approvals.preview import Preview
+from approvals.queue import JobTimeout
+from policies.arguments import ArgumentsRefused, canonical_text, read_arguments
+from policies.evaluate import Proposal, evaluate
+from policies.law import Law
+from policies.requirement import STRICTEST_TIER, Requirement
+from policies.risk import Mode
+from policies.rule import Ask, Facts, NoFacts
+from worker.actions import NothingHappened
+from worker.door import Door, Reading
+from worker.previews import generic_preview, shows_everything
+
+Kind = Literal["arguments", "facts", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A call after reading and checking. `problem` is a sentence when something went wrong, `kind` says what."""
+
+    key: str
+    door: Door
+    raw: str
+    requester: str
+    reading: Reading | None = None
+    facts: Facts = field(default_factory=NoFacts)
+    problem: str | None = None
+    kind: Kind | None = None
+
+    def proposal(self) -> Proposal:
+        """The call as the law judges it."""
+        tool, agent = self.door.tool.name, self.door.agent.name
+        args = self.reading.args if self.reading else None
+        return Proposal(self.key, tool, agent, args, self.facts, self.problem, self.kind)
+
+
+async def look(key: str, door: Door, raw: str, *, requester: str) -> Looked:
+    """Read the arguments strictly and fetch the facts. What goes wrong is said in `problem`, never raised."""
+    looked = Looked(key, door, raw, requester)
+    try:
+        looked = replace(looked, reading=door.read(raw))
+    except ArgumentsRefused as refused:
+        return replace(looked, problem=refused.sentence, kind="arguments")
+    if door.rule is None:
+        return replace(looked, kind="tool")
+    check = door.action.check if door.action else None
+    if check is None:
+        return looked
+    try:
+        facts = await check(looked.reading.args if looked.reading else None)
+    except NothingHappened as refused:
+        return replace(looked, problem=str(refused), kind="arguments")
+    except JobTimeout:
+        raise
+    # A boundary: the check is the team's code. Whatever it raises, a person decides, and is told.
+    except Exception as error:  # noqa: BLE001
+        why = f"The check of {door.tool.name} failed ({type(error).__name__}), so nobody knows the facts."
+        return replace(looked, problem=why, kind="facts")
+    return replace(looked, facts=facts)
+
+
+def stored(key: str, door: Door, content: CallContent, *, requester: str) -> Looked:
+    """A stored call as it was looked at then, without asking anybody's data again.
+
+    Raises:
+        ArgumentsRefused: the stored arguments or facts do not fit the tool (any more).
+    """
+    looked = Looked(key, door, content.requested, requester, reading=door.read(content.arguments))
+    if door.rule is None:
+        return replace(looked, kind="tool")
+    if content.problem:
+        return replace(looked, problem=content.problem, kind="facts")
+    return replace(looked, facts=read_arguments(door.rule.facts, content.facts))
+
+
+def judge(
+    law: Law,
+    turn: Sequence[Looked],
+    *,
+    requester: str,
+    spent: Mapping[tuple[str, str], int],
+    vetoes: Mapping[str, str],
+    now_ms: int,
+) -> tuple[Requirement, ...]:
+    """What each call of a turn needs, judged together."""
+    now = datetime.fromtimestamp(now_ms / 1000, UTC)
+    proposals = [looked.proposal() for looked in turn]
+    return evaluate(law, proposals, requester=requester, spent=spent, vetoes=vetoes, now=now)
+
+
+async def described(looked: Looked, need: Requirement, *, agent_version: str) -> CallContent:
+    """Everything that is sealed and shown about a call, its requirement made stricter where nothing can be shown."""
+    text = looked.reading.text if looked.reading else "{}"
+    preview, failed = await _preview(looked, need)
+    if failed or (preview.generic and need.mode is Mode.HUMAN):
+        need = _strictest(need, failed or "No preview was written for it, so the strictest tier decides.")
+    if not shows_everything(preview) and need.mode is not Mode.FORBIDDEN:
+        need = need.forbid_when(True, "It is too large to be shown to anybody, so nobody can approve it.")
+    return CallContent(
+        requested=looked.raw,
+        arguments=text,
+        facts=canonical_text(looked.facts),
+        requirement=need,
+        preview=preview,
+        agent_version=agent_version,
+        tool_schema=looked.door.schema,
+        problem=looked.problem,
+    )
+
+
+async def _preview(looked: Looked, need: Requirement) -> tuple[Preview, str | None]:
+    """The preview, and a sentence when the team's own could not be made."""
+    door, tool = looked.door, looked.door.tool.name
+    generic = generic_preview(tool, looked.reading.text if looked.reading else "{}")
+    preview = door.action.preview if door.action else None
+    args = looked.reading.args if looked.reading else None
+    if preview is None or args is None or looked.problem is not None or need.mode is Mode.FORBIDDEN:
+        return generic, None
+    ask = Ask(tool, door.agent.name, looked.requester, args, looked.facts)
+    try:
+        return await preview(ask), None
+    except JobTimeout:
+        raise
+    # A boundary, as for the check: what cannot be shown is never automatic.
+    except Exception as error:  # noqa: BLE001
+        return generic, f"Its preview failed ({type(error).__name__}), so the strictest tier decides."
+
+
+def _strictest(need: Requirement, why: str) -> Requirement:
+    if need.mode is Mode.FORBIDDEN:
+        return need
+    reasons = (why,) if need.mode is Mode.AUTO else (*need.reasons, why)
+    return need.model_copy(update={"mode": Mode.HUMAN, "tier": STRICTEST_TIER, "confirm": True, "reasons": reasons})

@@ -1,0 +1,34 @@
+"""A receipt must reach the store: it is the only proof that an effect happened."""
+
+import asyncio
+
+import structlog
+
+from approvals.effects import Effects
+from approvals.models import Claim
+from approvals.queue import JobTimeout
+
+#: Seconds between attempts: an outage of about a minute is bridged, a longer one ends as "unknown".
+WAITS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+
+_log = structlog.get_logger(__name__)
+
+
+async def keep_receipt(effects: Effects, claim: Claim, receipt: str) -> None:
+    """Record that the effect happened, however often it takes. Recording is idempotent; the effect is not touched.
+
+    Raises:
+        Exception: the store stayed away. The clock then makes the call unknown, and `reconcile` finds the effect.
+    """
+    for wait_s in WAITS_S:
+        try:
+            effects.succeed(claim, receipt=receipt)
+        except JobTimeout:
+            raise
+        # A boundary to the store, whose own errors this package does not know by name.
+        except Exception as error:  # noqa: BLE001
+            _log.warning("receipt not kept yet", call=claim.call, error=type(error).__name__)
+            await asyncio.sleep(wait_s)
+        else:
+            return
+    effects.succeed(claim, receipt=receipt)

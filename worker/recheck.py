@@ -1,0 +1,78 @@
+"""Whether an approval still carries: the law now, and the authority of those who gave it."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from approvals.models import Call, Decision
+from approvals.store import Store
+from policies.person import Person
+from policies.requirement import Requirement, Spending
+from policies.reviewers import may_decide
+from policies.risk import Mode
+from policies.roster import Reviewers
+
+FRESH_MS = 60_000
+_RANK = {Mode.AUTO: 0, Mode.HUMAN: 1, Mode.FORBIDDEN: 2}
+
+
+class Standing(StrEnum):
+    """What a look at the approvers says."""
+
+    ENTITLED = "entitled"
+    STALE = "stale"  # nobody knows; wait for the bot's next look at Slack
+    LOST = "lost"  # at least one may not decide this (any more)
+
+
+class Authority(NamedTuple):
+    """`people` are the snapshots it rests on; `sentence` names who lost what."""
+
+    standing: Standing
+    people: tuple[Person, ...] = ()
+    sentence: str = ""
+
+
+def approvals_of(call: Call) -> list[Decision]:
+    """The approvals that made this version of a call run."""
+    return [
+        decision for decision in call.decisions if decision.verdict != "reject" and decision.version == call.version
+    ]
+
+
+def authority(store: Store, reviewers: Reviewers, call: Call, need: Requirement, *, requester: str) -> Authority:
+    """Whether everybody who approved may still decide what the law asks now. Stale means wait, never allow."""
+    people: list[Person] = []
+    now = store.now()
+    for decision in approvals_of(call):
+        person = store.people.get(decision.reviewer)
+        if person is None or now - person.fetched_at > FRESH_MS:
+            return Authority(Standing.STALE)
+        refusal = may_decide(reviewers, need, person, requester=requester, clicker_team=person.team, escalated=True)
+        if refusal is not None:
+            return Authority(Standing.LOST, sentence=f"{decision.name} may not decide this any more ({refusal.cause}).")
+        people.append(person)
+    if need.mode is Mode.HUMAN and len({person.user for person in people}) < need.reviewers:
+        return Authority(Standing.LOST, sentence=f"It needs {need.reviewers} approvals and has {len(people)}.")
+    return Authority(Standing.ENTITLED, tuple(people))
+
+
+def stricter(old: Requirement, new: Requirement) -> str | None:
+    """A sentence when the law asks for more than it did; None when it asks for the same or for less."""
+    if _RANK[new.mode] > _RANK[old.mode]:
+        return "The policy now asks a person." if new.mode is Mode.HUMAN else "The policy now forbids it."
+    if new.mode is Mode.AUTO:
+        return None
+    if new.reviewers > old.reviewers:
+        return f"The policy now asks {new.reviewers} reviewers instead of {old.reviewers}."
+    if new.confirm and not old.confirm:
+        return "The policy now asks for a second look."
+    return _lower_cap(old.spends, new.spends)
+
+
+def _lower_cap(old: Sequence[Spending], new: Sequence[Spending]) -> str | None:
+    limits = {(spending.cap, spending.limit.currency): spending.limit for spending in old}
+    for spending in new:
+        before = limits.get((spending.cap, spending.limit.currency))
+        if before is None or spending.limit < before:
+            return f"The limit on {spending.cap} is now {spending.limit}."
+    return None

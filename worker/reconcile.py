@@ -1,0 +1,63 @@
+"""Asks a tool what became of a call whose outcome nobody saw."""
+
+import structlog
+
+from approvals.lifecycle import State
+from approvals.models import Call
+from approvals.queue import JobTimeout
+from policies.arguments import ArgumentsRefused
+from worker.deps import Deps
+from worker.door import Door, receipt
+
+JOB = "reconcile_call"
+#: "Not found" counts only this long after the tool's own time limit: an orphan may still be at work until then.
+MARGIN_S = 30.0
+AGAIN_MS = 30_000
+
+_log = structlog.get_logger(__name__)
+
+
+async def reconcile(deps: Deps, key: str) -> None:
+    """Settle an unknown call if its tool can tell; otherwise ask again later, or leave it to ops."""
+    call = deps.store.calls.load(key)
+    run = deps.store.runs.load(call.run) if call else None
+    if call is None or run is None or call.state is not State.UNKNOWN:
+        return
+    async with deps.loaded(run.agent, deps.watch()) as loaded:
+        door = loaded.doors.get((call.agent, call.tool))
+        if door is None or door.action is None or door.action.reconcile is None:
+            deps.store.wakeups.drop(JOB, key)  # ops was told when the call became unknown
+            return
+        await _ask(deps, call, door)
+
+
+async def _ask(deps: Deps, call: Call, door: Door) -> None:
+    reconcile_with = door.action.reconcile if door.action else None
+    try:
+        args = door.read(call.content.arguments).args
+        found = await reconcile_with(call.idempotency_key, args) if reconcile_with else None
+    except JobTimeout:
+        raise
+    except ArgumentsRefused:  # the tool changed, so its answer would be about something else
+        deps.store.wakeups.drop(JOB, call.key)
+        return
+    # A boundary: the provider may be down for the very reason that made the call unknown.
+    except Exception as error:  # noqa: BLE001
+        _log.warning("reconcile failed", call=call.key, error=type(error).__name__)
+        deps.store.wakeups.postpone(JOB, call.key, delay_ms=AGAIN_MS)
+        return
+    if found is not None:
+        deps.store.effects.settle(
+            call.key, happened=True, by="reconcile", reason="The provider has it.", receipt=receipt(found)
+        )
+        return
+    wait_ms = _orphan_until(call, door) - deps.store.now()
+    if wait_ms > 0:
+        deps.store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
+        return
+    deps.store.effects.settle(call.key, happened=False, by="reconcile", reason="The provider does not have it.")
+
+
+def _orphan_until(call: Call, door: Door) -> int:
+    """The instant until which a worker that nobody hears of may still be running the effect."""
+    return (call.claimed_at or 0) + int((door.timeout_s + MARGIN_S) * 1000)

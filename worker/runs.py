@@ -1,0 +1,156 @@
+"""Drives a run one turn at a time, from its request or its checkpoint, until it ends or people are asked."""
+
+from typing import Any
+
+from agents import Runner
+from agents.exceptions import InputGuardrailTripwireTriggered, OutputGuardrailTripwireTriggered
+from agents.run_config import RunConfig, ToolExecutionConfig
+from agents.run_state import RunState
+from pydantic import BaseModel
+
+from approvals.errors import ApprovalsError
+from approvals.models import Run, RunLease
+from approvals.queue import JobTimeout
+from worker.defuse import whole_text
+from worker.deps import Deps
+from worker.heartbeat import LEASE_MS, Heartbeat
+from worker.load import Loaded
+from worker.pause import asked, pause_write
+from worker.resume import answered
+from worker.saved import Saved
+from worker.transcript import lookups, opening_text
+from worker.watch import Watch
+
+OUT_OF_TURNS = "I stopped because this run used up its {limit} model turns. Nothing further was started."
+
+
+class LeaseLost(Exception):
+    """Another worker may drive this run now; whatever was not saved is thrown away."""
+
+
+async def advance(deps: Deps, run_id: str) -> None:
+    """Take the run if it is free, and drive it as far as it goes without people. Safe to call at any time."""
+    lease = deps.store.runs.lease(run_id, token=deps.token(), ttl_ms=LEASE_MS)
+    if lease is None:
+        return
+    with Heartbeat(lambda: deps.store.runs.renew(lease, ttl_ms=LEASE_MS)):
+        try:
+            run = deps.store.runs.load(run_id)
+            if run is not None:
+                await _attempt(deps, run, lease)
+        except LeaseLost:
+            return
+        except ApprovalsError as refused:
+            # It cannot go on by itself: the state is kept, ops reads the sentence.
+            deps.store.runs.fail(lease, reason=str(refused))
+
+
+async def _attempt(deps: Deps, run: Run, lease: RunLease) -> None:
+    saved = Saved.read(deps.store.runs.load_state(run.id))
+    if saved.attempts >= len(deps.retry_delays_ms):
+        _save(deps, lease, saved.model_copy(update={"attempts": 0}), run.turns)  # for whoever requeues it
+        deps.store.runs.fail(lease, reason=f"It got no further in {saved.attempts} attempts. See the worker's log.")
+        return
+    # Counted before the attempt, so that one which kills its process counts as well.
+    started = saved.model_copy(update={"attempts": saved.attempts + 1})
+    _save(deps, lease, started, run.turns)
+    watch = deps.watch(turns=run.turns, last=saved.last)
+    try:
+        async with deps.loaded(run.agent, watch) as loaded:
+            await _drive(deps, loaded, run, lease, saved, watch)
+    except (ApprovalsError, LeaseLost):
+        raise
+    except (InputGuardrailTripwireTriggered, OutputGuardrailTripwireTriggered) as tripped:
+        deps.store.runs.stop(lease, reason=f"A guardrail of the agent stopped it ({type(tripped).__name__}).")
+    except JobTimeout:
+        deps.store.runs.give_back(lease, delay_ms=deps.retry_delays_ms[saved.attempts])
+        raise
+    # A boundary of the job: a provider that is down or a bug in the agent's code. The segment is thrown away whole,
+    # and the last checkpoint is tried again later.
+    except Exception:
+        if watch.spent:
+            _out_of_turns(deps, lease, watch)
+            return
+        deps.store.runs.give_back(lease, delay_ms=deps.retry_delays_ms[saved.attempts])
+        raise
+
+
+async def _drive(deps: Deps, loaded: Loaded, run: Run, lease: RunLease, saved: Saved, watch: Watch) -> None:  # noqa: PLR0917
+    step = await _first_step(deps, loaded, run, saved)
+    while True:
+        result = await _turn(loaded, step, run, watch)
+        state = result.to_state()
+        if result.interruptions:
+            if watch.turns >= watch.limit:
+                _out_of_turns(deps, lease, watch)
+                return
+            calls = asked(result.interruptions, watch)
+            at = saved.at(state, loaded, pending=tuple(call.sdk_id for call in calls))
+            read = lookups(result.to_input_list(), loaded.reads)
+            write = await pause_write(deps, loaded, run, calls, at, watch=watch, read=read)
+            _ensure(deps.store.runs.pause(lease, write).ok)
+            return
+        if result.final_output is not None:
+            deps.store.runs.complete(lease, answer=_text(result.final_output))
+            return
+        saved = saved.at(state, loaded)
+        _save(deps, lease, saved, watch.turns)
+        step = state
+
+
+async def _first_step(deps: Deps, loaded: Loaded, run: Run, saved: Saved) -> "str | RunState[Any, Any]":
+    if saved.state is None:
+        return opening_text(deps.store, run)
+    state = await saved.restored(loaded)
+    if saved.pending:
+        answered(state, deps.store.calls.of_pause(run.id, run.pause), nested=saved.has_nested)
+    return state
+
+
+async def _turn(loaded: Loaded, step: "str | RunState[Any, Any]", run: Run, watch: Watch) -> Any:
+    """One model turn with its read-only tools. Stopping at the first event lets the turn finish, and no more.
+
+    Raises:
+        Exception: what the model raised, also when an agent tool made an answer of it.
+    """
+    # A restored state brings its own context along.
+    context = {"run_id": run.id} if isinstance(step, str) else None
+    result = Runner.run_streamed(loaded.root, step, context=context, run_config=_config(), max_turns=None)
+    stopping = False
+    async for _ in result.stream_events():
+        if not stopping:
+            result.cancel(mode="after_turn")
+            stopping = True
+    if watch.failed or watch.spent:
+        raise SegmentDiscarded("A model call failed inside this turn.")
+    return result
+
+
+class SegmentDiscarded(Exception):
+    """A turn whose result cannot be trusted, because a model call in it failed."""
+
+
+def _config() -> RunConfig:
+    return RunConfig(
+        tracing_disabled=True,
+        tool_not_found_behavior="return_error_to_model",
+        tool_execution=ToolExecutionConfig(max_function_tool_concurrency=1),
+    )
+
+
+def _out_of_turns(deps: Deps, lease: RunLease, watch: Watch) -> None:
+    answer = OUT_OF_TURNS.format(limit=watch.limit)
+    deps.store.runs.stop(lease, reason="turn budget", answer=answer)
+
+
+def _save(deps: Deps, lease: RunLease, saved: Saved, turns: int) -> None:
+    _ensure(deps.store.runs.save_turn(lease, state=saved.stored(), turns=turns))
+
+
+def _ensure(held: bool) -> None:  # noqa: FBT001 - the answer of a fenced verb
+    if not held:
+        raise LeaseLost
+
+
+def _text(output: Any) -> str:
+    return whole_text(output.model_dump_json() if isinstance(output, BaseModel) else str(output))

@@ -1,0 +1,55 @@
+"""What exactly a seal covers, filled from one version of a call; the pause, the refresh and the gate use the same."""
+
+from approvals.models import Call, CallContent
+from approvals.seal import SealFields, seal
+from policies.arguments import read_json
+from policies.values import Frozen
+
+
+class Subject(Frozen):
+    """Which call it is. None of this changes between versions."""
+
+    tenant: str
+    run: str
+    requester: str
+    key: str
+    agent: str
+    tool: str
+
+    @classmethod
+    def of(cls, call: Call, *, tenant: str, requester: str) -> "Subject":
+        """The subject of a stored call."""
+        return cls(tenant=tenant, run=call.run, requester=requester, key=call.key, agent=call.agent, tool=call.tool)
+
+
+def sealed(subject: Subject, content: CallContent, *, version: int) -> str:
+    """The seal of one version of a call.
+
+    Raises:
+        UnsealableError: something in it has no canonical form.
+    """
+    arguments, facts = read_json(content.arguments), read_json(content.facts)
+    precondition = content.preview.precondition
+    requirement = content.requirement
+    return seal(
+        SealFields(
+            version=version,
+            tenant=subject.tenant,
+            run=subject.run,
+            call_key=subject.key,
+            agent=subject.agent,
+            agent_version=content.agent_version,
+            tool=subject.tool,
+            tool_schema_digest=content.tool_schema,
+            arguments=arguments if isinstance(arguments, dict) else {},
+            facts=facts if isinstance(facts, dict) else {},
+            precondition=precondition.fingerprint if precondition else None,
+            resources=requirement.resources,
+            blast_radius=requirement.radius,
+            requester=subject.requester,
+            policy_version=requirement.law,
+            requirement=requirement.model_dump(mode="json"),
+            ttl_seconds=requirement.ttl_s,
+            idempotency_key=f"vobo-{subject.run}-{subject.key}",
+        )
+    )
