@@ -19,7 +19,7 @@ FIXES = {
     " (`make demo` starts one of its own.)",
     "VOBO_STATE_KEYS": "Set it to one or more base64 keys of 32 bytes, newest first, the same for bot and worker."
     " `vobo keys new` makes one.",
-    "SLACK_BOT_TOKEN": "Set it to the bot token (xoxb-...) of your Slack app: OAuth & Permissions in the app's settings.",
+    "SLACK_BOT_TOKEN": "Set it to the bot token (xoxb-...) of your Slack app; see OAuth & Permissions in its settings.",
     "SLACK_APP_TOKEN": "Set it to an app-level token (xapp-...) with connections:write, or use HTTP mode:"
     " set SLACK_SIGNING_SECRET and PORT.",
     "SLACK_SIGNING_SECRET": "Set it to the signing secret under Basic Information in the Slack app's settings.",
@@ -53,7 +53,7 @@ class Settings(BaseSettings):
         try:
             return cls(**overrides)
         except ValidationError as refused:
-            lines = [_sentence(error) for error in refused.errors()]
+            lines = [cls._told(error) for error in refused.errors()]
             raise SettingsRefused("\n".join(lines)) from None
 
     @field_validator("rules", mode="before")
@@ -61,10 +61,12 @@ class Settings(BaseSettings):
     def _split(cls, text: object) -> object:
         return tuple(part.strip() for part in text.split(",") if part.strip()) if isinstance(text, str) else text
 
-
-def _sentence(error: Any) -> str:
-    name = str(error["loc"][0]) if error["loc"] else "the environment"
-    fix = FIXES.get(name, "")
-    if error["type"] == "missing":
-        return f"{name} is not set. {fix}".strip()
-    return f"{name} is wrong: {error['msg'][0].lower()}{error['msg'][1:]}. {fix}".strip()
+    @classmethod
+    def _told(cls, error: Any) -> str:
+        place = str(error["loc"][0]) if error["loc"] else "the environment"
+        field = cls.model_fields.get(place)  # a default that does not hold is reported under the field's own name
+        name = field.alias or place if field else place
+        fix = FIXES.get(name, "")
+        if error["type"] == "missing":
+            return f"{name} is not set. {fix}".strip()
+        return f"{name} is wrong: {error['msg'][0].lower()}{error['msg'][1:]}. {fix}".strip()

@@ -5,14 +5,17 @@ import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from slack_bolt import App
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.webhook import WebhookClient
 
 from approvals.opening import Opened, open_store
 from approvals.settings import SettingsRefused
+from approvals.store import Store
 from bot.app import create_app
 from bot.deps import Deps
 from bot.errors import BotCannotStart
@@ -20,6 +23,7 @@ from bot.health import Health
 from bot.people import PeopleDesk, Watch
 from bot.relay import Relay
 from bot.rendering import Renderer
+from bot.replays import note_replay
 from bot.sending import Sender
 from bot.settings import BotSettings
 from bot.transports import HttpTransport, SocketTransport, Transport
@@ -153,7 +157,7 @@ def assemble(settings: BotSettings) -> Bot:
     deps = make_deps(settings, law, opened, client, identity)
     app = create_app(deps)
     stopping = threading.Event()
-    bot = Bot(deps, make_relay(deps, settings), make_transports(settings, app, client), None, stopping, [])
+    bot = Bot(deps, make_relay(deps, settings), make_transports(settings, app, client, deps.store), None, stopping, [])
     if settings.health_port is None:
         return bot
     health = Health(settings.health_port, bot.missing)
@@ -195,7 +199,6 @@ def make_deps(settings: BotSettings, law: Law, opened: Opened, client: WebClient
         nudge=nudge,
         signing_secret=settings.signing_secret.get_secret_value() if settings.signing_secret else None,
         ops_channel=settings.ops_channel,
-        agent=settings.agent,
         log=log,
     )
 
@@ -216,11 +219,12 @@ def make_relay(deps: Deps, settings: BotSettings) -> Relay:
     return Relay(deps.store, renderer, Sender(deps.client), secrets.token_hex(8), second_route=second_route)
 
 
-def make_transports(settings: BotSettings, app: Any, client: WebClient) -> tuple[Transport, ...]:
+def make_transports(settings: BotSettings, app: App, client: WebClient, store: Store) -> tuple[Transport, ...]:
     """Socket Mode, HTTP, or both, as the settings say."""
     transports: list[Transport] = []
     if settings.app_token:
         transports.append(SocketTransport(app, settings.app_token.get_secret_value(), client))
     if settings.signing_secret and settings.port is not None:
-        transports.append(HttpTransport(app, settings.signing_secret.get_secret_value(), settings.port))
+        secret = settings.signing_secret.get_secret_value()
+        transports.append(HttpTransport(app, secret, settings.port, partial(note_replay, store)))
     return tuple(transports)

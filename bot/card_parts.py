@@ -22,21 +22,23 @@ _IMPACTS = 4
 def call_blocks(call: Call, law: CardLaw) -> list[Block]:
     """One call, as its reviewer needs it: at most four blocks."""
     if call.state is not State.PENDING_REVIEW:
-        return [
-            rich(_heading(call, cut(one_line(call.content.preview.headline), 200)), line(*status(call))),
-            _details_only(call),
-        ]
+        return [folded(call)]
     allowance = Allowance(CALL_TEXT)
     body = _body(call, law, allowance)
     return [*body, _controls(call, more=allowance.cut)]
 
 
 def folded(call: Call) -> Block:
-    """One settled call, on two lines beside its details."""
-    preview = call.content.preview
-    words = "".join(part.get("text", "") for part in status(call))
-    text = f"*{call.number}. {inert(preview.headline, 250)}*\n{escaped_within(words, 700)}"
+    """A call that nobody has to decide any more, on two lines beside its details."""
+    words = "".join(map(_mrkdwn, status(call)))
+    text = f"*{call.number}. {inert(call.content.preview.headline, 250)}*\n{words}"
     return section(text, _details_button(call), decided_block(call.key))
+
+
+def _mrkdwn(part: Block) -> str:
+    if part["type"] == "date":
+        return f"<!date^{part['timestamp']}^{part['format']}|{part['fallback']}>"
+    return escaped_within(part["text"], 400)
 
 
 def _body(call: Call, law: CardLaw, allowance: Allowance) -> list[Block]:
@@ -46,6 +48,7 @@ def _body(call: Call, law: CardLaw, allowance: Allowance) -> list[Block]:
     who = allowance.take(one_line(f"{law.who(content.requirement)} {_standing(call)}"), 170)
     tool = inert(f"{call.tool}, asked by agent {call.agent}", 110)
     points = [allowance.take(text, most) for text, most in _points(call)]
+    allowance.cut = allowance.cut or len(preview.impact) > _IMPACTS
     rows = [allowance.take(text, 85) for text in _rows(preview, call.key)]
     body = allowance.take(one_line(preview.body or ""), 200)
     words = allowance.take(one_line(content.reason or ""), 120)
@@ -123,11 +126,11 @@ def _rows(preview: Preview, salt: str) -> list[str]:
 def _row(preview: Preview, row: Row, salt: str) -> str:
     columns = preview.columns or tuple(row)
     cells = [
-        f"{column} {mask(row[column], salt) if column in preview.personal else one_line(str(row[column]))}"
+        f"{one_line(column)} {mask(row[column], salt) if column in preview.personal else one_line(str(row[column]))}"
         for column in columns
         if row.get(column) is not None
     ]
-    return one_line(" · ".join(cells))
+    return " · ".join(cells)
 
 
 def _controls(call: Call, *, more: bool) -> Block:
@@ -149,7 +152,3 @@ def _details_button(call: Call, text: str = "Details") -> Block:
     value = str(CallRef(call.key, call.version))
     found = button(text, ActionId.DETAILS, value, label=f"Details of call {call.number}")
     return {**found, "text": plain_text(text, 30)}
-
-
-def _details_only(call: Call) -> Block:
-    return actions(decided_block(call.key), _details_button(call))

@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
@@ -15,37 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.replays import Replays
+
 PATH = "/slack/events"
-#: Slack's signatures are accepted for this long, in either direction.
-WINDOW_S = 300.0
 _LARGEST = 1_000_000
 
 
-class Replays:
-    """Signatures seen within the window. Slack signs every delivery anew, retries included; an equal one is a copy.
-
-    Each process remembers its own: a copy sent to another one meets the store, whose verbs repeat without effect.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._seen: dict[str, float] = {}
-        self._lock = threading.Lock()
-
-    def first(self, signature: str) -> bool:
-        """Whether this signature has not been seen within twice the window."""
-        now = self._clock()
-        with self._lock:
-            for old in [one for one, at in self._seen.items() if now - at > 2 * WINDOW_S]:
-                del self._seen[old]
-            if signature in self._seen:
-                return False
-            self._seen[signature] = now
-            return True
-
-
-def create_http(app: App, signing_secret: str, *, threads: int = 64) -> Starlette:
-    """The ASGI app that receives what Slack sends."""
+def create_http(app: App, signing_secret: str, noted: Callable[[str], None], *, threads: int = 64) -> Starlette:
+    """The ASGI app that receives what Slack sends. `noted` is told the body of every copy that was dropped."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="http")
     verifier = SignatureVerifier(signing_secret)
     replays = Replays()
@@ -60,8 +35,12 @@ def create_http(app: App, signing_secret: str, *, threads: int = 64) -> Starlett
             return Response(status_code=401)
         if is_interaction(headers, body) and not replays.first(headers["x-slack-signature"]):
             log.warning("an exact copy of an interaction was dropped")
+            await asyncio.get_running_loop().run_in_executor(pool, noted, body)
             return Response(status_code=200)
-        bolt = BoltRequest(body=body, headers={name: [value] for name, value in headers.items()})
+        try:
+            bolt = BoltRequest(body=body, headers={name: [value] for name, value in headers.items()})
+        except ValueError:  # signed, but no JSON where JSON belongs
+            return Response(status_code=400)
         answer = await asyncio.get_running_loop().run_in_executor(pool, app.dispatch, bolt)
         return as_response(answer)
 

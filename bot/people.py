@@ -79,19 +79,23 @@ class Watch:
         self._store = store
         self._named = {user for tier in reviewers.tiers.values() for user in tier.users}
         self._until: dict[str, int] = {}
+        self._lock = threading.Lock()
         self._older_than_ms = older_than_ms
 
     def add(self, users: Iterable[str]) -> None:
         """These people have decided something just now."""
         until = self._store.now() + _DAY_MS
-        self._until |= dict.fromkeys(users, until)
+        with self._lock:
+            self._until |= dict.fromkeys(users, until)
 
     def round(self) -> int:
         """Refresh whoever is due; returns how many. A failure leaves the snapshot old, and so the call waiting."""
         now = self._store.now()
         self._adopt(now)
         refreshed = 0
-        for user, until in list(self._until.items()):
+        with self._lock:
+            watched = dict(self._until)
+        for user, until in watched.items():
             known = self._store.people.get(user)
             if until < now or (known is not None and now - known.fetched_at < self._older_than_ms):
                 continue
@@ -107,7 +111,8 @@ class Watch:
         for user in (self._named | self._desk.members()) - self._until.keys():
             known = self._store.people.get(user)
             if known is not None and now - known.fetched_at < _DAY_MS:
-                self._until[user] = known.fetched_at + _DAY_MS
+                with self._lock:
+                    self._until.setdefault(user, known.fetched_at + _DAY_MS)
 
 
 def usergroups_of(reviewers: Reviewers) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ _FIRST_PAUSE_MS = 1_000
 _LONGEST_PAUSE_MS = 300_000
 _NO_THREAD_MS = 500
 _NOBODY_MS = 3_600_000
+_PATIENCE = 3
 
 
 class Relay:
@@ -126,7 +127,9 @@ class Relay:
             return
         self._postpone(entry, failed.error, unsure=failed.unsure)
         if entry.kind == "alert":
-            self._second_route(rendered.message.text)
+            # Once: at the first try when only a person can repair it, else when it does not pass by itself.
+            if entry.attempts == (0 if failed.error in NEEDS_OPS else _PATIENCE):
+                self._second_route(rendered.message.text)
         elif failed.error in NEEDS_OPS:
             self._tell_ops(rendered.target, failed.error)
 

@@ -17,7 +17,6 @@ class BotSettings(Settings):
     app_token: SecretStr | None = Field(None, alias="SLACK_APP_TOKEN", validate_default=True)
     api_url: str = Field("https://slack.com/api/", alias="SLACK_API_URL")
     alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
-    agent: str = Field("", alias="VOBO_DEFAULT_AGENT")
 
     @field_validator("bot_token")
     @classmethod

@@ -22,62 +22,15 @@ HELP = (
 )
 NO_WORDS = "Words in a thread decide nothing; only the buttons of the card do."
 _MENTION = re.compile(r"<@[UW][A-Za-z0-9_]+(?:\|[^>]*)?>")
-_YES_OR_NO = frozenset(
-    [
-        "ok",
-        "okay",
-        "k",
-        "yes",
-        "y",
-        "yep",
-        "yeah",
-        "sure",
-        "approve",
-        "approved",
-        "approves",
-        "approve!",
-        "lgtm",
-        "go",
-        "ship",
-        "it",
-        "shipit",
-        "confirm",
-        "confirmed",
-        "accept",
-        "accepted",
-        "allow",
-        "no",
-        "n",
-        "nope",
-        "reject",
-        "rejected",
-        "deny",
-        "denied",
-        "stop",
-        "cancel",
-        "vale",
-        "dale",
-        "si",
-        "sí",
-        "adelante",
-        "+1",
-        ":+1:",
-        "👍",
-        ":thumbsup:",
-        "✅",
-        ":white_check_mark:",
-        "👎",
-        ":-1:",
-        "ja",
-        "nein",
-        "oui",
-        "non",
-        "visto-bueno",
-    ]
+_YES_OR_NO = (
+    "ok okay k yes y yep yeah sure approve approved approves lgtm go ahead ship it shipit confirm confirmed "
+    "accept accepted allow no n nope reject rejected deny denied stop cancel vale dale si sí adelante +1 :+1: "
+    "👍 :thumbsup: ✅ :white_check_mark: 👎 :-1: ja nein oui non visto-bueno please thanks do"
 )
 _PHRASES = frozenset(
     {"go ahead", "ship it", "do it", "looks good", "visto bueno", "all good", "sounds good", "of course"}
 )
+_WORDS = frozenset(_YES_OR_NO.split(" "))
 _LONGEST_ANSWER = 40
 
 
@@ -132,7 +85,7 @@ def sounds_like_a_decision(text: str) -> bool:
     words = _MENTION.sub(" ", text).strip().lower().rstrip(".!?")
     if len(words) > _LONGEST_ANSWER:
         return False
-    return words in _PHRASES or (bool(words) and all(word.strip(",.!") in _YES_OR_NO for word in words.split()))
+    return words in _PHRASES or (bool(words) and all(word.strip(",.!") in _WORDS for word in words.split()))
 
 
 def run_id_for(event: str) -> str:

@@ -79,9 +79,18 @@ class SocketTransport:
 class HttpTransport:
     """HTTP at `/slack/events`, for installations that Slack can reach."""
 
-    def __init__(self, app: App, signing_secret: str, port: int, host: str = "0.0.0.0") -> None:  # noqa: S104 - Slack calls from outside
+    def __init__(
+        self,
+        app: App,
+        signing_secret: str,
+        port: int,
+        noted: Callable[[str], None],
+        host: str = "0.0.0.0",  # noqa: S104 - Slack calls from outside
+    ) -> None:
         self._listening = listening_socket(host, port, "PORT")
-        config = uvicorn.Config(create_http(app, signing_secret), log_level="warning", access_log=False, lifespan="off")
+        config = uvicorn.Config(
+            create_http(app, signing_secret, noted), log_level="warning", access_log=False, lifespan="off"
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, name="http", daemon=True)
         self.port = int(self._listening.getsockname()[1])

@@ -83,7 +83,7 @@ def submit_edit(deps: Deps, submitted: Submission) -> Errors:
     typed = read_edit(fields, submitted)
     changed = {one.pointer: typed[one.pointer] for one in fields if typed.get(one.pointer, one.current) != one.current}
     try:
-        content, requirement = edited(deps, call, args, typed)
+        content, requirement = edited(deps, call, args, changed)
     except EditRefused as refused:
         return edit_errors(fields, refused.errors)
     try:

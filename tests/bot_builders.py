@@ -18,7 +18,7 @@ class AnyLaw:
     def who(self, requirement: Requirement) -> str:
         return f"To decide: {requirement.tier}: Bruno or Olga."
 
-    def addressed(self, requirement: Requirement) -> Addressed:
+    def addressed(self, requirement: Requirement) -> Addressed:  # noqa: ARG002 - as the protocol names it
         return Addressed(("U0001", "U0002"), ("S_BILLING",))
 
     def switches(self) -> str:

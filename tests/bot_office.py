@@ -1,6 +1,7 @@
 """A sandbox workspace, a real store and the real bot between them."""
 
 import base64
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,7 +38,6 @@ def settings_for(workspace: Workspace, redis_url: str, **changes: Any) -> BotSet
         "state_keys": STATE_KEY,
         "reviewers": REVIEWERS,
         "bot_token": "xoxb-sandbox",
-        "app_token": "xapp-sandbox",
         "api_url": workspace.api_url,
         "ops_channel": OPS,
     }
@@ -177,11 +177,20 @@ def refund_content(args: RefundPayments, *, reviewers: int = 1, **changes: Any) 
     return base.model_copy(update={**fields, **changes})
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
-def running(redis_url: str, client: redis.Redis, *, slack: Json | None = None, **changes: Any) -> Iterator[Office]:
-    """Workspace and bot over Socket Mode, for the length of a test."""
-    with Workspace.serve(**(slack or {})) as workspace:
-        bot = assemble(settings_for(workspace, redis_url, **changes))
+def running(redis_url: str, client: redis.Redis, *, over: str = "http", **changes: Any) -> Iterator[Office]:
+    """Workspace and bot for the length of a test; over HTTP unless Socket Mode is what the test is about."""
+    port = free_port()
+    http = {"deliver_to": f"http://127.0.0.1:{port}/slack/events", "signing_secret": SECRET}
+    with Workspace.serve(**(http if over == "http" else {})) as workspace:
+        transport = {"signing_secret": SECRET, "port": port} if over == "http" else {"app_token": "xapp-sandbox"}
+        bot = assemble(settings_for(workspace, redis_url, **transport, **changes))
         bot.start()
         try:
             yield Office(workspace, bot, client)

@@ -108,10 +108,10 @@ class Stack:
         arguments = [*COMMANDS[name]]
         if name == "sandbox":
             arguments += ["--port", str(self.port), *self.sandbox_args]
-        log = (self.home / f"{name}.log").open("ab")
-        self.processes[name] = subprocess.Popen(
-            [sys.executable, *arguments], env=self.env, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
-        )
+        with (self.home / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, *arguments], env=self.env, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+            )
         if name == "sandbox":
             until(self._answers, "the sandbox answers", 20, self.home)
 
@@ -139,7 +139,7 @@ class Stack:
             os.killpg(process.pid, how)
         except ProcessLookupError:
             return
-        process.wait(timeout=20)
+        process.wait(timeout=30)
 
     def stop(self) -> None:
         """End every process and the store."""

@@ -98,9 +98,9 @@ class Shop:
     before_effect: Callable[[], Any] = lambda: None
     check_fails: bool = False
     timeout_s: float = 5.0
-    found: Callable[[str], Any] = lambda key: None
+    found: Callable[[str], Any] = lambda key: None  # noqa: ARG005
 
-    def tools(self) -> list[Any]:
+    def tools(self) -> list[Any]:  # noqa: C901
         async def check_stock(args: Ship) -> Stock:
             if self.check_fails:
                 raise ConnectionError("the stock database is away")
@@ -260,9 +260,7 @@ class Workshop:
 
 def shipping(*lines: tuple[str, int], call_id: str = "c1") -> Any:
     """The model asks to ship."""
-    return function_call(
-        "ship", {"lines": [{"item": item, "count": count} for item, count in lines]}, call_id=call_id
-    )
+    return function_call("ship", {"lines": [{"item": item, "count": count} for item, count in lines]}, call_id=call_id)
 
 
 def saying(text: str = "done") -> Any:

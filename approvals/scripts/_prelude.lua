@@ -43,10 +43,7 @@ local function record_call(kind, c, ...)
     'seal', c.seal or '', ...)
 end
 
--- LT: a wakeup that waits for later is brought forward, an earlier one stays.
-local function wake(job, argument, at)
-  exec('ZADD', key.wakeups, 'LT', int(at or NOW), job .. ':' .. argument)
-end
+local function wake(job, argument) exec('ZADD', key.wakeups, int(NOW), job .. ':' .. argument) end
 
 local function wake_again(job, argument, at) exec('ZADD', key.wakeups, int(at), job .. ':' .. argument) end
 

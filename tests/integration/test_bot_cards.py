@@ -1,15 +1,15 @@
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
 
 from approvals.lifecycle import State
-from bot_office import BRUNO, CHANNEL, OLGA, ROSA, XENA, GUS, RITA, DORA, Office, a_refund, readable, running
+from bot_builders import a_decision
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, RITA, ROSA, XENA, Office, a_refund, readable, running
 
 FIRST, SECOND = "call_000000000001", "call_000000000002"
-
-
 
 
 @pytest.fixture
@@ -146,8 +146,6 @@ def test_an_old_approve_all_does_not_reach_a_card_that_has_changed(office: Offic
     args["lines"][0]["amount"]["minor"] = 1
     content = call.content.model_copy(update={"arguments": json.dumps(args)})
     person = office.bot.deps.desk.ask(OLGA)
-    from bot_builders import a_decision
-
     word = a_decision(call, "edit", reviewer=OLGA, name=person.name)
     assert office.store.calls.edit(SECOND, version=1, decision=word, person=person, content=content).ok
     office.store.calls.refresh(SECOND, version=2, content=content, seal="s2", drift=True)
@@ -195,8 +193,6 @@ def _passed(office: Office, batch: str) -> bool:
 
 
 def test_thirty_clicks_at_once_are_all_acknowledged(office: Office) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     run, _ = office.start()
     batch = office.pause(run, *(a_refund(1000, number=number) for number in range(1, 9)))
     office.card_with(batch, "decide by")

@@ -117,3 +117,10 @@ def test_an_amount_is_given_back_when_provably_nothing_happened(
     if ending == "abandon":
         store.effects.settle("call_1", happened=False, by="U0OPS", reason="not there")
         assert reserved(redis_client) == []
+
+
+def test_what_the_call_itself_already_holds_is_not_counted_against_it(store: Store, redis_client: redis.Redis) -> None:
+    lease = approved(store, a_call("call_1", content=capped(100)))
+    redis_client.hset(store.keys.cap("per customer", "EUR", "cus:1 %", "day-2026-11-29"), "call_1", 10_000)
+    assert claim(store, lease)
+    assert reserved(redis_client) == [b"10000"]

@@ -106,6 +106,15 @@ def test_a_claim_needs_the_lease_of_its_own_batch(store: Store, redis_client: re
     assert loaded(store, "call_1").state is State.APPROVED
 
 
+def test_the_lease_of_one_batch_claims_nothing_of_another(store: Store) -> None:
+    paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"))
+    approve(store, "call_1")
+    approve(store, "call_2")
+    other = lease_batch(store, "batch_b")
+    assert try_claim(store, other, "call_1")[0].outcome is Outcome.LEASE_LOST
+    assert try_claim(store, other, "call_2")[0].outcome is Outcome.OK
+
+
 def test_nothing_is_claimed_after_its_execute_by(store: Store, redis_client: redis.Redis) -> None:
     lease = approved(store)
     move(redis_client, store.keys.call("call_1"), execute_by=store.now())
@@ -164,8 +173,13 @@ def test_an_intent_after_the_lease_is_refused(store: Store, redis_client: redis.
     assert store.effects.intend(taken).outcome is Outcome.LEASE_LOST
     assert not store.effects.renew(taken, ttl_ms=LONG)
     assert not loaded(store, "call_1").intended
-    other = taken.model_copy(update={"token": "other"})
-    assert store.effects.intend(other).outcome is Outcome.LEASE_LOST
+
+
+def test_an_intent_under_another_token_is_refused(store: Store) -> None:
+    foreign = claim(store, approved(store)).model_copy(update={"token": "other"})
+    assert store.effects.intend(foreign).outcome is Outcome.LEASE_LOST
+    assert not store.effects.renew(foreign, ttl_ms=LONG)
+    assert not loaded(store, "call_1").intended
 
 
 def test_a_renewed_claim_is_not_lost(store: Store, redis_client: redis.Redis) -> None:

@@ -12,6 +12,7 @@ from builders import (
     LONG,
     a_call,
     a_content,
+    a_pause,
     a_store,
     an_auto,
     approve,
@@ -239,3 +240,19 @@ def test_answering_unknown_by_hand_needs_an_unknown_call(store: Store) -> None:
     store.effects.abandon("call_1", token=taken.token, reason="timeout")
     assert store.effects.answer_unknown("call_1").outcome is Outcome.OK
     assert store.effects.answer_unknown("call_1").outcome is Outcome.REPEATED
+
+
+def test_a_late_settlement_does_not_resume_a_run_that_waits_in_a_later_pause(store: Store) -> None:
+    taken = abandoned(store)
+    store.effects.answer_unknown("call_1")
+    lease = store.runs.lease("run_1", token="t", ttl_ms=LONG)
+    assert lease is not None
+    assert store.runs.pause(lease, a_pause(a_call("call_9", batch="batch_9"))).ok
+    assert store.effects.succeed(taken, receipt="{}").outcome is Outcome.OK
+    run = store.runs.load("run_1")
+    assert run is not None
+    assert (run.state, run.pause) == ("paused", 2)
+    assert "resume_run:run_1" not in waking(store)
+    outcome = store.outbox.load("outcome:run_1:1")
+    assert outcome is not None
+    assert outcome.desired == 2

@@ -110,6 +110,23 @@ def test_the_same_token_with_an_older_epoch_is_fenced(store: Store, redis_client
     assert not store.runs.save_turn(old, state=b"old", turns=9)
 
 
+def test_a_state_encrypted_for_another_revision_than_the_next_is_not_kept(store: Store) -> None:
+    start_run(store)
+    lease = lease_run(store)
+    assert store.runs.save_turn(lease, state=b"first", turns=1)
+    for revision in (1, 3):
+        answer = store.runs.ask("save_turn", "run_1", lease.token, lease.epoch, revision, b"blob", 2)
+        assert answer.outcome is Outcome.LEASE_LOST
+    assert store.runs.load_state("run_1") == b"first"
+
+
+def test_another_token_with_the_same_epoch_is_fenced(store: Store) -> None:
+    start_run(store)
+    foreign = lease_run(store).model_copy(update={"token": "other"})
+    assert not store.runs.save_turn(foreign, state=b"foreign", turns=9)
+    assert not store.runs.renew(foreign, ttl_ms=LONG)
+
+
 def test_a_leased_run_does_not_wake_anybody_until_its_lease_is_over(store: Store, redis_client: redis.Redis) -> None:
     start_run(store)
     lease = lease_run(store)

@@ -341,7 +341,7 @@ def test_a_plain_function_tool_that_raises_is_unknown_and_not_a_success(workshop
 
 def test_a_default_that_the_model_left_out_is_shown_to_the_reviewer(workshop: Workshop) -> None:
     @function_tool(strict_mode=False)
-    def wipe(shelf: str, force: bool = True) -> str:
+    def wipe(shelf: str, force: bool = True) -> str:  # noqa: FBT001, FBT002
         """Wipe a shelf."""
         return "wiped"
 

@@ -218,3 +218,12 @@ def assert_inert(text: str, blocks: list[dict[str, object]]) -> None:
     assert mentioned(blocks) <= {"U0001", "U0002", "S_BILLING"}
     assert not any(one.get("type") == "link" for one in every(blocks))
     assert all(one.get("verbatim") for one in every(blocks) if one.get("type") == "mrkdwn")
+
+
+def test_a_folded_call_keeps_the_time_of_its_decision_and_of_its_end() -> None:
+    call = a_call()
+    call = decided(call, State.SUCCEEDED, a_decision(call), ended_at=NOW + 60_000)
+    (block,) = [one for one in render_card(a_view(call), LAW).blocks if one["type"] == "section"]
+    said = block["text"]["text"]
+    assert f"Approved by Bruno Billing, <!date^{NOW // 1000}^{{time}}|" in said
+    assert f"Done at <!date^{NOW // 1000 + 60}^{{time}}|" in said

@@ -31,7 +31,15 @@ def a_final(state: State, *decisions: Decision, **changes: Any) -> Call:
 def told(call: Call) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(envelope_of(call))
     assert set(found) == {
-        "vobo", "status", "sentence", "decided_by", "reason_quoted", "requested_input", "executed_input", "result", "next",
+        "vobo",
+        "status",
+        "sentence",
+        "decided_by",
+        "reason_quoted",
+        "requested_input",
+        "executed_input",
+        "result",
+        "next",
     }
     assert found["vobo"] == "envelope/1"
     return found
@@ -47,7 +55,11 @@ NO = a_decision("call_1", "reject", reason="too much")
         (a_final(State.SUCCEEDED, YES), "executed", "EXECUTED. Approved by U0Ana."),
         (a_final(State.SUCCEEDED), "executed", "EXECUTED. The policy lets this run without asking anybody."),
         (a_final(State.REJECTED, NO, cause=Cause.PERSON), "rejected", "NOT executed. U0Ana rejected this call."),
-        (a_final(State.REJECTED, cause=Cause.WITHDRAWN), "withdrawn", "NOT executed. The requester withdrew this call."),
+        (
+            a_final(State.REJECTED, cause=Cause.WITHDRAWN),
+            "withdrawn",
+            "NOT executed. The requester withdrew this call.",
+        ),
         (
             a_final(State.REJECTED, YES, cause=Cause.CAP, reason="The limit is reached."),
             "refused",
@@ -66,8 +78,7 @@ NO = a_decision("call_1", "reject", reason="too much")
         (
             a_final(State.EXPIRED, YES, cause=Cause.LAPSED),
             "expired",
-            "NOT executed. It was approved by U0Ana, but the approval lapsed before it could run."
-            " This is not a refusal.",
+            "NOT executed. It was approved by U0Ana, but the approval lapsed before it could run. This is not a refusal.",  # noqa: E501
         ),
         (
             a_final(State.EXPIRED, cause=Cause.UNPOSTED),

@@ -7,7 +7,6 @@ import pytest
 from agents import (
     Agent,
     CodeInterpreterTool,
-    GuardrailFunctionOutput,
     Handoff,
     HostedMCPTool,
     Model,
@@ -79,8 +78,8 @@ def a_lookup() -> Any:
 def load(root: Any, rules: dict[str, Rule] | None = None) -> Loaded:
     model = ScriptedModel()
     letters = itertools.cycle("abc")
-    watch = Watch(choose=lambda characters: next(letters), turns=0, limit=12)
-    return build(made(lambda given: root, model), model, rules=rules or {}, watch=watch)
+    watch = Watch(choose=lambda characters: next(letters), turns=0, limit=12)  # noqa: ARG005
+    return build(made(lambda given: root, model), model, rules=rules or {}, watch=watch)  # noqa: ARG005
 
 
 def refused(root: Any, rules: dict[str, Rule] | None = None) -> str:
@@ -173,10 +172,13 @@ class Special(Agent[Any]):
     [
         ("an agent", "returned a str"),
         (agent(tools=[WebSearchTool()]), "WebSearchTool"),
-        (agent(tools=[CodeInterpreterTool(tool_config={"type": "code_interpreter", "container": "x"})]), "provider executes"),
+        (
+            agent(tools=[CodeInterpreterTool(tool_config={"type": "code_interpreter", "container": "x"})]),
+            "provider executes",
+        ),
         (agent(tools=[hosted()]), "the model provider executes"),
         (agent(tools=[hosted(on_approval_request=on_approval)]), "on_approval_request"),
-        (agent(tools=[ShellTool(executor=lambda request: "")]), "ShellTool"),
+        (agent(tools=[ShellTool(executor=lambda request: "")]), "ShellTool"),  # noqa: ARG005
         (agent(tools=[guarded()]), "SDK guardrails on wipe"),
         (agent(tools=[wipe, wipe]), "two tools called wipe"),
         (agent(tool_use_behavior="stop_on_first_tool"), "tool_use_behavior"),
@@ -240,12 +242,12 @@ def test_agents_that_reach_each_other_are_each_loaded_once() -> None:
 
 
 def test_the_protocol_follows_the_instructions_whatever_their_form() -> None:
-    import asyncio
+    import asyncio  # noqa: PLC0415
 
     async def own(context: Any, asked: Any) -> str:
         return "Own words."
 
-    for given in ("Own words.", own, lambda context, asked: "Own words."):
+    for given in ("Own words.", own, lambda context, asked: "Own words."):  # noqa: ARG005
         loaded = load(agent(instructions=given))
         text = asyncio.run(loaded.root.get_system_prompt(None))  # type: ignore[arg-type]
         assert text is not None
@@ -259,7 +261,7 @@ def test_a_changed_schema_changes_what_calls_of_the_tool_mean_and_wording_does_n
 
     def another() -> Any:
         @function_tool
-        def wipe(shelf: str, force: bool) -> str:
+        def wipe(shelf: str, force: bool) -> str:  # noqa: FBT001
             """Wipe."""
             return shelf
 
@@ -271,7 +273,7 @@ def test_a_changed_schema_changes_what_calls_of_the_tool_mean_and_wording_does_n
 
 def test_an_action_must_be_async_and_described() -> None:
     with pytest.raises(TypeError, match="must be an async function"):
-        action(Ship)(lambda ctx, args: None)  # type: ignore[arg-type, return-value]
+        action(Ship)(lambda ctx, args: None)  # type: ignore[arg-type, return-value]  # noqa: ARG005
     with pytest.raises(TypeError, match="has no docstring"):
 
         @action(Ship)
@@ -283,4 +285,3 @@ def test_a_model_that_the_factory_chose_is_watched_as_well() -> None:
     own: Model = ScriptedModel()
     loaded = load(agent(model=own))
     assert type(loaded.root.model).__name__ == "WatchedModel"
-    assert GuardrailFunctionOutput is not None

@@ -1,0 +1,239 @@
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+
+from approvals.lifecycle import Cause, State
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, RITA, Office, a_refund, readable, running
+from policies.rules.refunds import RefundFacts
+
+FIRST, SECOND, THIRD = (f"call_{number:012d}" for number in (1, 2, 3))
+
+
+@pytest.fixture
+def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
+    with running(valkey_url, redis_client) as made:
+        yield made
+
+
+def facts(*amounts: int) -> str:
+    names = [f"pay_{at:04d}" for at in range(1, len(amounts) + 1)]
+    charged = {name: {"minor": minor, "currency": "EUR"} for name, minor in zip(names, amounts, strict=True)}
+    return RefundFacts.model_validate_json(
+        json.dumps({"customer_of": {name: f"cus_{name}" for name in names}, "charged": charged})
+    ).model_dump_json()
+
+
+def paused(office: Office, *amounts: int, **changes: Any) -> str:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(*amounts, facts=facts(*amounts), **changes))
+    office.card_with(batch, "decide by")
+    return batch
+
+
+def test_a_rejection_asks_for_its_reason_and_shows_it(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.reject")
+    office.modal(BRUNO)
+    refused = office.slack.submit(BRUNO, {})
+    assert "Say why" in refused["errors"]["reason"]
+
+    done = office.slack.submit(BRUNO, {"reason": {"value": "wrong customer <!channel>"}})
+
+    assert done["ok"]
+    call = office.state(FIRST, State.REJECTED)
+    assert call.cause is Cause.PERSON
+    assert call.decisions[-1].correction is False
+    office.card_with(batch, "Rejected by Bruno Billing")
+    assert office.slack.view(BRUNO) is None
+    assert office.store.vetoes.of_thread(CHANNEL, office.store.runs.load(call.run).thread_ts)
+
+
+def test_a_correction_is_no_veto(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.reject")
+    office.modal(BRUNO)
+    office.slack.submit(BRUNO, {"reason": {"value": "too much"}, "kind": {"value": "correction"}})
+    call = office.state(FIRST, State.REJECTED)
+    assert call.decisions[-1].correction is True
+    assert office.store.vetoes.of_thread(CHANNEL, office.store.runs.load(call.run).thread_ts) == {}
+
+
+def test_closing_the_modal_decides_nothing_and_the_card_stays_clickable(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.reject")
+    office.modal(BRUNO)
+    office.slack.close_view(BRUNO)
+    assert office.call(FIRST).state is State.PENDING_REVIEW
+    office.press(BRUNO, batch, "call.approve")
+    office.state(FIRST, State.APPROVED)
+
+
+def test_all_are_rejected_with_one_reason(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(1000, number=1), a_refund(2000, number=2))
+    office.card_with(batch, "decide by")
+    office.press(BRUNO, batch, "batch.reject_all")
+    office.modal(BRUNO)
+    office.slack.submit(BRUNO, {"common": {"value": "2"}})
+    for key in (FIRST, SECOND):
+        assert office.state(key, State.REJECTED).reason == "Already done"
+
+
+def test_an_edit_makes_the_next_version_and_waits_for_the_worker(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.edit")
+    view = office.modal(BRUNO)
+    assert "arg:/lines/0/amount" in [block["block_id"] for block in view["blocks"]]
+
+    done = office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": "250.00"}})
+
+    assert done["ok"], done
+    call = office.call(FIRST)
+    assert (call.version, call.refreshing, call.state) == (2, True, State.PENDING_REVIEW)
+    assert json.loads(call.content.arguments)["lines"][0]["amount"]["minor"] == 25000
+    assert "312.40 EUR -> 250.00 EUR" in call.content.previous[0]
+    assert json.loads(call.content.requested)["lines"][0]["amount"]["minor"] == 31240
+    shown = office.card_with(batch, "An edit is being checked")
+    assert "call.approve" not in readable(shown)
+    assert "call.reject" in readable(shown)
+
+
+@pytest.mark.parametrize(
+    "typed", ["4,120.00", "1.250", "1_000", "\uff12\uff15\uff10", "+250", "0", "250 EUR", "1e2", "312.41"]
+)
+def test_an_amount_that_can_be_misread_is_refused_at_its_field_repeating_it(office: Office, typed: str) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.edit")
+    office.modal(BRUNO)
+    done = office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": typed}})
+    assert not done["ok"]
+    assert typed.removesuffix(" EUR") in done["errors"]["arg:/lines/0/amount"]
+    assert office.call(FIRST).version == 1
+
+
+def test_a_reviewers_own_limit_holds_for_what_they_edited_to(office: Office) -> None:
+    reviewers = office.bot.deps.law.reviewers
+    bruno = reviewers.people[BRUNO].model_copy(update={"limits": {"EUR": "250.00"}})
+    strict = reviewers.model_copy(update={"people": {**reviewers.people, BRUNO: bruno}})
+    object.__setattr__(office.bot.deps.law, "reviewers", strict)
+    batch = paused(office, 48000)
+    office.press(BRUNO, batch, "call.approve")
+    office.told(BRUNO, "your limit is 250.00 EUR")
+
+    office.press(BRUNO, batch, "call.edit")
+    office.modal(BRUNO)
+    over = office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": "300"}})
+    assert "your limit is 250.00 EUR" in over["errors"]["arg:/lines/0/amount"]
+    assert office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": " 250.00 "}})["ok"]
+    assert office.call(FIRST).version == 2
+
+
+def test_lines_are_dropped_by_choosing_those_that_stay(office: Office) -> None:
+    batch = paused(office, *([1000] * 38))
+    office.press(BRUNO, batch, "call.edit")
+    view = office.modal(BRUNO)
+    assert len([block for block in view["blocks"] if block["type"] == "input"]) == 40
+    done = office.slack.submit(BRUNO, {"arg:/lines": {"value": ["0", "36"]}})
+    assert done["ok"], done
+    lines = json.loads(office.call(FIRST).content.arguments)["lines"]
+    assert [line["payment_id"] for line in lines] == ["pay_0001", "pay_0037"]
+
+
+def test_what_the_law_forbids_is_refused_at_the_field(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(90000, facts=facts(90000)))
+    office.card_with(batch, "decide by")
+    office.press(BRUNO, batch, "call.edit")
+    office.modal(BRUNO)
+    done = office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": "800"}})
+    assert "one customer may get 600.00 EUR a day" in done["errors"]["arg:/lines/0/amount"]
+
+
+def test_the_same_edit_submitted_twice_is_one_edit(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.edit")
+    office.modal(BRUNO)
+    office.slack.duplicate_next()
+    office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": "250.00"}})
+    office.until(lambda: office.call(FIRST).version == 2, "the edit is kept")
+    events = [event["type"] for _, event in office.store.ledger.read(1000)]
+    assert events.count("edited") == 1
+
+
+def test_a_modal_opened_before_somebody_decided_changes_nothing(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.edit")
+    office.modal(BRUNO)
+    office.press(OLGA, batch, "call.approve")
+    office.state(FIRST, State.APPROVED)
+    done = office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": "250.00"}})
+    assert "Already approved by Olga Opslead" in done["errors"]["arg:/lines/0/amount"]
+    assert office.call(FIRST).version == 1
+
+
+def test_each_call_of_a_card_is_decided_in_one_window(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, *(a_refund(1000, number=number) for number in (1, 2, 3)))
+    office.card_with(batch, "decide by")
+    office.press(BRUNO, batch, "batch.review")
+    office.modal(BRUNO)
+    values = {f"verdict:{FIRST}": {"value": "approve"}, f"verdict:{SECOND}": {"value": "reject"}}
+    refused = office.slack.submit(BRUNO, values)
+    assert "Say why" in refused["errors"][f"reason:{SECOND}"]
+    done = office.slack.submit(BRUNO, {**values, f"reason:{SECOND}": {"value": "no"}})
+    assert done["ok"], done
+    office.state(FIRST, State.APPROVED)
+    assert office.state(SECOND, State.REJECTED).reason == "no"
+    assert office.call(THIRD).state is State.PENDING_REVIEW
+
+
+def test_the_details_show_what_is_masked_on_the_card(office: Office) -> None:
+    batch = paused(office, 31240)
+    assert "anna@example.test" not in readable(office.card(batch))
+    office.press(RITA, batch, "call.details")
+    assert "anna@example.test" in str(office.modal(RITA)["blocks"])
+
+
+def test_a_guest_does_not_read_the_details(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(GUS, batch, "call.details")
+    office.told(GUS, "Only full members of this workspace may read the details.")
+    assert "anna@example.test" not in str(office.slack.view(GUS))
+
+
+def test_long_details_are_turned_page_by_page(office: Office) -> None:
+    batch = paused(office, 31240, reason="x" * 300_000 + "THE TAIL")
+    office.press(BRUNO, batch, "call.details")
+    first = office.modal(BRUNO)
+    seen = str(first["blocks"])
+    for _ in range(6):
+        if "details.page_next" not in str(office.slack.view(BRUNO)):
+            break
+        hash_before = office.slack.view(BRUNO)["hash"]
+        office.slack.click_view(BRUNO, "details.page_next")
+        office.until(lambda: office.slack.view(BRUNO)["hash"] != hash_before, "the page is turned")  # noqa: B023
+        seen += str(office.slack.view(BRUNO)["blocks"])
+    assert "THE TAIL" in seen
+
+
+def test_a_window_that_slack_opens_too_late_is_explained(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.slack.fault("views.open", "error", error="expired_trigger_id")
+    pressed = office.press(BRUNO, batch, "call.edit")
+    assert pressed["acked"]
+    office.told(BRUNO, "Press the button again")
+    office.press(BRUNO, batch, "call.edit")
+    office.modal(BRUNO)
+
+
+def test_who_may_not_decide_cannot_submit_either(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.reject")
+    office.modal(BRUNO)
+    office.slack.set_user(BRUNO, is_restricted=True)
+    done = office.slack.submit(BRUNO, {"reason": {"value": "no"}})
+    assert "Guests may not" in str(done["errors"])
+    assert office.call(FIRST).state is State.PENDING_REVIEW

@@ -1,0 +1,198 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+
+from approvals.lifecycle import State
+from bot.assembly import make_relay
+from bot.people import Watch
+from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable, running, settings_for
+
+FIRST = "call_000000000001"
+
+
+@pytest.fixture
+def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
+    with running(valkey_url, redis_client) as made:
+        yield made
+
+
+def cards(office: Office, batch: str) -> list[Any]:
+    return [
+        message
+        for message in office.slack.messages(CHANNEL)
+        if (message.get("metadata") or {}).get("event_payload", {}).get("id") == f"card:{batch}"
+    ]
+
+
+def run_the_batch(office: Office, batch: str) -> None:
+    """What the worker does with an approved call."""
+    store = office.store
+    lease = store.batches.lease(batch, token="w", ttl_ms=60_000)
+    assert lease
+    for call in store.batches.claimable(batch):
+        people = [person for one in call.decisions if (person := store.people.get(one.reviewer))]
+        answer, claim = store.effects.claim(
+            call.key, lease=lease, token="c", seal=call.seal, ttl_ms=60_000, people=people, day="2026-11-29"
+        )
+        assert claim, answer
+        assert store.effects.intend(claim).ok
+        assert store.effects.succeed(claim, receipt="{}").ok
+    store.batches.finish(lease)
+
+
+def test_a_connection_cut_after_slack_took_the_card_leaves_one_card(office: Office) -> None:
+    run, thread = office.start()
+    office.until(lambda: len(office.slack.messages(CHANNEL, thread)) == 2, "the opening reply")
+    office.slack.fault("chat.postMessage", "cut_after")
+    batch = office.pause(run, a_refund(31240))
+    office.card_with(batch, "decide by")
+    assert len(cards(office, batch)) == 1
+
+
+def test_a_connection_cut_before_slack_took_the_card_still_brings_it(office: Office) -> None:
+    run, thread = office.start()
+    office.until(lambda: len(office.slack.messages(CHANNEL, thread)) == 2, "the opening reply")
+    office.slack.fault("chat.postMessage", "cut_before")
+    batch = office.pause(run, a_refund(31240))
+    office.card_with(batch, "decide by")
+    assert len(cards(office, batch)) == 1
+
+
+def test_slack_is_left_alone_for_as_long_as_it_asks(office: Office) -> None:
+    run, thread = office.start()
+    office.until(lambda: len(office.slack.messages(CHANNEL, thread)) == 2, "the opening reply")
+    office.slack.fault("chat.postMessage", "http", status=429, retry_after=1)
+    before = office.store.now()
+    batch = office.pause(run, a_refund(31240))
+    office.card(batch)
+    view = office.store.batches.view(batch)
+    assert view
+    assert view.batch.posted_at - before >= 1000
+    assert len(cards(office, batch)) == 1
+
+
+def test_a_card_that_was_deleted_is_posted_again_with_its_first_deadline(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(1000, number=1), a_refund(2000, number=2))
+    first = office.card_with(batch, "decide by")
+    due = office.store.batches.view(batch).batch.decide_by
+    office.bot.deps.client.chat_delete(channel=CHANNEL, ts=first["ts"])
+    office.store.outbox.owe("card", batch)
+    second = office.until(lambda: next(iter(cards(office, batch)), None), "the card is there again")
+    assert second["ts"] != first["ts"]
+    assert office.store.batches.view(batch).batch.decide_by == due
+
+
+@pytest.mark.parametrize("error", ["is_archived", "not_in_channel"])
+def test_what_only_ops_can_repair_is_told_once_and_nothing_is_lost(office: Office, error: str) -> None:
+    run, thread = office.start()
+    office.until(lambda: len(office.slack.messages(CHANNEL, thread)) == 2, "the opening reply")
+    office.slack.fault("chat.postMessage", "error", error=error, count=2)
+    batch = office.pause(run, a_refund(31240))
+    office.card(batch)
+    alerts = office.until(lambda: [one for one in office.slack.messages(OPS) if error in readable(one)], "ops is told")
+    assert len(alerts) == 1
+    assert len(cards(office, batch)) == 1
+
+
+def test_the_outcome_table_and_the_answer_end_the_thread(office: Office) -> None:
+    run, thread = office.start()
+    batch = office.pause(run, a_refund(31240))
+    office.press(BRUNO, batch, "call.approve")
+    office.state(FIRST, State.APPROVED)
+    run_the_batch(office, batch)
+    office.bot.deps.wake.set()
+    office.card_with(batch, "Done")
+
+    def said(words: str) -> Any:
+        return office.until(
+            lambda: next((m for m in office.slack.messages(CHANNEL, thread) if words in readable(m)), None), words
+        )
+
+    table = said("Outcome: 1 done")
+    assert table["blocks"][1]["type"] == "table"
+    lease = office.store.runs.lease(run, token="w", ttl_ms=60_000)
+    assert lease
+    office.store.runs.complete(lease, answer="All done, <!channel>!")
+    answer = said("The agent's own words")
+    assert "<!channel>" not in answer["text"]
+
+
+def test_ops_is_told_of_an_expired_card_and_the_card_says_so(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240), ttl_s=1)
+    office.card(batch)
+    office.until(lambda: office.store.deadlines.apply(f"decide:{batch}").ok and _expired(office), "it expires")
+    office.card_with(batch, "nobody decided in time")
+    office.until(
+        lambda: [one for one in office.slack.messages(OPS) if "A card expired" in readable(one)], "ops is told"
+    )
+
+
+def _expired(office: Office) -> bool:
+    return office.call(FIRST).state is State.EXPIRED
+
+
+def test_one_relay_of_two_sends(office: Office) -> None:
+    other = make_relay(office.bot.deps, _settings(office))
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240))
+    for _ in range(20):
+        other.drain()
+    office.card(batch)
+    assert len(cards(office, batch)) == 1
+
+
+def _settings(office: Office) -> Any:
+    return settings_for(office.slack, "redis://unused", app_token="xapp-1")
+
+
+def test_approvers_are_looked_up_again_before_their_snapshots_are_too_old(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240))
+    office.press(BRUNO, batch, "call.approve")
+    office.state(FIRST, State.APPROVED)
+    office.client.hset(office.store.keys.person(BRUNO), "fetched_at", office.store.now() - 50_000)
+    office.until(lambda: office.bot.deps.watch.round() >= 1 and True, "the snapshot is taken again")
+    known = office.store.people.get(BRUNO)
+    assert known
+    assert office.store.now() - known.fetched_at < 5_000
+
+
+def test_who_decided_through_a_bot_that_is_gone_is_watched_by_the_next(office: Office) -> None:
+    office.bot.deps.desk.ask(BRUNO)
+    office.client.hset(office.store.keys.person(BRUNO), "fetched_at", office.store.now() - 50_000)
+    fresh = Watch(office.bot.deps.desk, office.store, office.bot.deps.law.reviewers)
+    assert fresh.round() == 1
+    office.client.hset(office.store.keys.person(BRUNO), "fetched_at", office.store.now() - 50_000)
+    assert fresh.round() == 1
+
+
+def test_alerts_that_slack_refuses_take_the_second_route_once(valkey_url: str, redis_client: redis.Redis) -> None:
+    told: list[str] = []
+    with running(valkey_url, redis_client) as office:
+        object.__setattr__(office.bot.relay, "_second_route", told.append)
+        office.slack.remove_bot(OPS)
+        run, _ = office.start()
+        batch = office.pause(run, a_refund(31240), ttl_s=1)
+        office.card(batch)
+        office.until(lambda: office.store.deadlines.apply(f"decide:{batch}").ok and _expired(office), "it expires")
+        office.bot.deps.wake.set()
+        office.until(lambda: told, "the second route is taken")
+        office.slack.remove_bot(OPS, removed=False)
+        office.until(
+            lambda: [one for one in office.slack.messages(OPS) if "A card expired" in readable(one)], "Slack too"
+        )
+    assert len(told) == 1
+    assert "A card expired" in told[0]
+
+
+def test_a_busy_channel_gets_one_message_a_second(office: Office) -> None:
+    office.slack.rate_limits(on=True)
+    for number in range(8):
+        office.start(f"request {number}")
+    office.until(lambda: len(office.slack.messages(CHANNEL)) == 16, "every opening is posted", 15)
+    posted = office.slack.calls("chat.postMessage")
+    assert [call["outcome"] for call in posted] == ["ok"] * 8

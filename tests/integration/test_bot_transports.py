@@ -1,0 +1,119 @@
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+import redis
+from slack_sdk.signature import SignatureVerifier
+
+from approvals.lifecycle import State
+from bot.assembly import assemble
+from bot.errors import BotCannotStart
+from bot_office import BRUNO, SECRET, Office, a_refund, running, settings_for
+
+FIRST = "call_000000000001"
+
+
+@pytest.fixture
+def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
+    with running(valkey_url, redis_client) as made:
+        yield made
+
+
+def send(office: Office, body: str, *, stamp: str | None = None, secret: str = SECRET) -> int:
+    """What somebody who may or may not know the secret sends to the bot."""
+    stamp = stamp or str(int(time.time()))
+    signature = SignatureVerifier(secret).generate_signature(timestamp=stamp, body=body) or ""
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Slack-Request-Timestamp": stamp,
+        "X-Slack-Signature": signature,
+    }
+    port = office.bot.transports[0].port  # type: ignore[attr-defined]
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/slack/events", body.encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def a_click(office: Office, batch: str) -> str:
+    office.press(BRUNO, batch, "call.details")
+    (delivery,) = office.slack.deliveries("block_actions")
+    payload = delivery["payload"]
+    payload["actions"][0]["action_id"] = "call.approve"
+    return urllib.parse.urlencode({"payload": json.dumps(payload)})
+
+
+def test_socket_mode_brings_the_same_clicks(valkey_url: str, redis_client: redis.Redis) -> None:
+    with running(valkey_url, redis_client, over="socket") as office:
+        run, _ = office.start()
+        batch = office.pause(run, a_refund(31240))
+        assert office.press(BRUNO, batch, "call.approve")["acked"]
+        office.state(FIRST, State.APPROVED)
+        assert office.bot.missing() is None
+
+
+@pytest.mark.parametrize("stamp", ["", "yesterday", "1e9", "-1", "٣٤٥", "1" * 30])
+def test_a_time_that_is_no_number_is_refused_and_not_a_failure(office: Office, stamp: str) -> None:
+    body = "payload=%7B%7D"
+    stamp = stamp.encode("ascii", "ignore").decode() or "x"
+    assert send(office, body, stamp=stamp) == 401
+
+
+def test_a_wrong_signature_is_refused(office: Office) -> None:
+    assert send(office, "payload=%7B%7D", secret="guessed") == 401
+
+
+def test_an_old_request_is_refused(office: Office) -> None:
+    assert send(office, "payload=%7B%7D", stamp=str(int(time.time()) - 400)) == 401
+
+
+def test_an_exact_copy_of_a_click_is_dropped(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240, reviewers=2))
+    office.card_with(batch, "decide by")
+    body, stamp = a_click(office, batch), str(int(time.time()))
+    assert send(office, body, stamp=stamp) == 200
+    office.until(lambda: len(office.call(FIRST).decisions) == 1, "the click is counted")
+    looked_up = len(office.slack.calls("users.info"))
+    assert send(office, body, stamp=stamp) == 200
+    time.sleep(0.3)
+    assert len(office.slack.calls("users.info")) == looked_up
+    noted = [event for _, event in office.store.ledger.read(1000) if event["type"] == "click_replayed"]
+    assert [event["call"] for event in noted] == [FIRST]
+
+
+def test_a_button_value_that_is_not_ours_decides_nothing_and_is_acknowledged(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240))
+    office.card_with(batch, "decide by")
+    body = a_click(office, batch).replace(FIRST, "call_other%3A9")
+    assert send(office, body) == 200
+    office.told(BRUNO, "not one of this bot's")
+    assert office.call(FIRST).state is State.PENDING_REVIEW
+
+
+@pytest.mark.parametrize("body", ["payload=nonsense", "payload=%7B%22type%22%3A%22block_actions%22%7D", "x", ""])
+def test_a_signed_body_that_makes_no_sense_is_no_failure(office: Office, body: str) -> None:
+    assert send(office, body) in {200, 400, 404}
+
+
+def test_a_token_that_slack_refuses_is_one_sentence(office: Office, valkey_url: str) -> None:
+    settings = settings_for(office.slack, valkey_url, bot_token="xoxb-wrong", app_token="xapp-1")
+    with pytest.raises(BotCannotStart, match=r"SLACK_BOT_TOKEN \(invalid_auth\)"):
+        assemble(settings)
+
+
+def test_health_says_what_is_missing(valkey_url: str, redis_client: redis.Redis) -> None:
+    with running(valkey_url, redis_client, health_port=0) as office:
+        assert office.bot.health
+        url = f"http://127.0.0.1:{office.bot.health.port}"
+        with urllib.request.urlopen(f"{url}/healthz", timeout=5) as answer:  # noqa: S310
+            assert answer.read() == b"ok\n"
+        with urllib.request.urlopen(f"{url}/readyz", timeout=5) as answer:  # noqa: S310
+            assert answer.status == 200
