@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from approvals.models import Person
-from approvals.outcomes import Answer, Outcome
+from approvals.models import Call, CallContent, Person
+from approvals.outcomes import Answer
 from bot.actions import decide_many, told_many, viewed
 from bot.asker import asker_of, tell
 from bot.authority import refuse_by_law, reviewer
@@ -84,26 +84,29 @@ def submit_edit(deps: Deps, submitted: Submission) -> Errors:
     changed = {one.pointer: typed[one.pointer] for one in fields if typed.get(one.pointer, one.current) != one.current}
     try:
         content, requirement = edited(deps, call, args, changed)
+        refuse_by_law(deps, submitted.sender, call, person, "edit", requirement)
     except EditRefused as refused:
         return edit_errors(fields, refused.errors)
-    try:
-        refuse_by_law(deps, submitted.sender, call, person, "edit", requirement)
     except Refused as refused_by_law:
         return edit_errors(fields, {first_changed(changed): str(refused_by_law)})
-    word = decision(deps, call, ref.version, "edit", person)
+    answer = _saved(deps, call, person, content)
+    return {} if answer.ok else edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit")})
+
+
+def _saved(deps: Deps, call: Call, person: Person, content: CallContent) -> Answer:
+    word = decision(deps, call, call.version, "edit", person)
 
     def verb(who: Person) -> Answer:
-        return deps.store.calls.edit(call.key, version=ref.version, decision=word, person=who, content=content)
+        return deps.store.calls.edit(call.key, version=call.version, decision=word, person=who, content=content)
 
     answer = decided(deps, person, verb)
+    if not answer.ok:
+        after_decision(deps, call, person, answer)
+        return answer
     deps.watch.add({person.user})
     deps.wake.set()
-    if answer.ok:
-        deps.nudge(REFRESH, call.key)
-        return {}
-    if answer.outcome is not Outcome.NOT_FOUND:
-        after_decision(deps, call, person, answer)
-    return edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit")})
+    deps.nudge(REFRESH, call.key)
+    return answer
 
 
 #: The work behind each modal that can be submitted.

@@ -35,7 +35,6 @@ def test_the_story_can_be_clicked_through(home: Path, size: dict[str, int]) -> N
         page.goto(f"{stack.page}/?as={ROSA}&channel=C_REFUNDS")
         page.get_by_test_id("composer").fill(f"@vobo {REQUEST}")
         page.get_by_test_id("composer").press("Enter")
-        page.get_by_test_id("open-thread").first.click()
         expect(page.get_by_text("For @bruno").first).to_be_visible()
         refunds = open_call(page, "Refund 38 payments")
         approve(page, refunds)

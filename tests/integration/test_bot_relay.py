@@ -5,8 +5,9 @@ import pytest
 import redis
 
 from approvals.lifecycle import State
-from bot.assembly import make_relay
+from bot.assembly import assemble, make_relay
 from bot.people import Watch
+from bot.sandbox import Workspace
 from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable, running, settings_for
 
 FIRST = "call_000000000001"
@@ -196,3 +197,33 @@ def test_a_busy_channel_gets_one_message_a_second(office: Office) -> None:
     office.until(lambda: len(office.slack.messages(CHANNEL)) == 16, "every opening is posted", 15)
     posted = office.slack.calls("chat.postMessage")
     assert [call["outcome"] for call in posted] == ["ok"] * 8
+
+
+def test_a_message_posted_by_a_bot_that_died_before_noting_it_is_found_and_not_posted_again(
+    valkey_url: str, redis_client: redis.Redis
+) -> None:
+    with Workspace.serve() as workspace:
+        bot = assemble(settings_for(workspace, valkey_url, app_token="xapp-sandbox"))
+        store, client = bot.deps.store, bot.deps.client
+        thread = workspace.say(BRUNO, CHANNEL, "hello")["ts"]
+        store.runs.start("run_1", request="r", requester=BRUNO, channel=CHANNEL, thread_ts=thread, agent="")
+        assert store.outbox.begin("opening:run_1", token="the dead relay")
+        metadata = {"event_type": "vobo_message", "event_payload": {"id": "opening:run_1"}}
+        ts = client.chat_postMessage(channel=CHANNEL, thread_ts=thread, text="half done", metadata=metadata)["ts"]
+
+        assert bot.relay.drain() == 1
+
+        assert [message["ts"] for message in workspace.messages(CHANNEL, thread)] == [thread, ts]
+        assert "I am on it" in readable(workspace.message(CHANNEL, ts))
+        found = store.outbox.load("opening:run_1")
+        assert found
+        assert (found.ts, found.sending) == (ts, False)
+        bot.transports[0].stop()
+
+
+def test_a_relay_that_does_not_lead_sends_nothing(office: Office) -> None:
+    office.start()
+    office.until(lambda: office.slack.messages(CHANNEL)[1:], "the opening reply")
+    other = make_relay(office.bot.deps, _settings(office))
+    office.store.outbox.owe("alert", "run:run_x")
+    assert other.drain() == 0

@@ -1,18 +1,22 @@
 import json
+import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
+from click.testing import CliRunner
 from slack_sdk.signature import SignatureVerifier
 
 from approvals.lifecycle import State
+from bot.__main__ import main
 from bot.assembly import assemble
 from bot.errors import BotCannotStart
-from bot_office import BRUNO, SECRET, Office, a_refund, running, settings_for
+from bot_office import BRUNO, REVIEWERS, SECRET, STATE_KEY, Office, a_refund, running, settings_for
 
 FIRST = "call_000000000001"
 
@@ -117,3 +121,42 @@ def test_health_says_what_is_missing(valkey_url: str, redis_client: redis.Redis)
             assert answer.read() == b"ok\n"
         with urllib.request.urlopen(f"{url}/readyz", timeout=5) as answer:  # noqa: S310
             assert answer.status == 200
+
+
+def test_the_check_says_that_the_bot_can_start_or_everything_that_keeps_it(
+    office: Office, valkey_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)  # no .env of somebody's
+    env = {
+        "REDIS_URL": valkey_url,
+        "VOBO_STATE_KEYS": STATE_KEY,
+        "VOBO_REVIEWERS": str(REVIEWERS),
+        "SLACK_BOT_TOKEN": "xoxb-sandbox",
+        "SLACK_APP_TOKEN": "xapp-sandbox",
+        "SLACK_API_URL": office.slack.api_url,
+    }
+    well = CliRunner().invoke(main, ["--check"], env=env)
+    assert well.exit_code == 0, well.output
+    assert "The bot can start: workspace T0000HOME" in well.output
+    elsewhere = REVIEWERS.read_text().replace("T0000HOME", "T0000AWAY")
+    (tmp_path / "reviewers.toml").write_text(elsewhere)
+    broken = {**env, "VOBO_REVIEWERS": "reviewers.toml", "REDIS_URL": "redis://127.0.0.1:1/0"}
+    ill = CliRunner().invoke(main, ["--check"], env=broken)
+    assert ill.exit_code == 1
+    assert "REDIS_URL" in ill.output
+    assert "reviewers.toml is for T0000AWAY" in ill.output
+
+
+def test_the_manifest_asks_for_exactly_what_the_bot_uses() -> None:
+    manifest = (Path(__file__).resolve().parents[2] / "bot" / "manifest.yaml").read_text()
+    scopes = set(re.findall(r"^      - ([a-z_]+:[a-z.]+|commands)", manifest, re.MULTILINE))
+    assert scopes == {
+        "app_mentions:read",
+        "channels:history",
+        "chat:write",
+        "commands",
+        "usergroups:read",
+        "users:read",
+    }
+    events = re.findall(r"^      - (app_mention|message\.[a-z]+|[a-z]+_[a-z_]+)$", manifest, re.MULTILINE)
+    assert events == ["app_mention", "message.channels"]
