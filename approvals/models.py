@@ -35,7 +35,8 @@ class CallContent(Frozen):
     """What is encrypted at rest: one version of a call, everything a reviewer or the gate needs.
 
     `requested` is the model's raw argument text; `arguments` the sealed ones as canonical JSON text;
-    `facts` likewise; `problem` says why the call could not be judged; `previous` is the difference to the version before.
+    `facts` likewise; `problem` says why the call could not be judged; `previous` is the difference to the version
+    before.
     """
 
     requested: str

@@ -66,8 +66,9 @@ class Preview(BaseModel):
     """What a reviewer reads: made by the action's code from the team's own data, counts rather than adverbs.
 
     `headline` names action and amount; `impact` the blast radius in numbers; `sample` at most five rows;
-    `columns` their order; `personal` the columns masked outside the details; `rows_total` how many rows there are;
-    `body` the artefact itself when the call is a text (a mail); `details` further lines for the details modal.
+    `columns` their order, `brief` those worth a place on the card (all when empty); `personal` the columns masked
+    outside the details; `rows` all of them; `body` the artefact itself when the call is a text (a mail);
+    `details` further lines for the details modal.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,6 +76,7 @@ class Preview(BaseModel):
     headline: str
     impact: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    brief: tuple[str, ...] = ()
     sample: tuple[Row, ...] = ()
     rows: tuple[Row, ...] = ()
     personal: tuple[str, ...] = ()

@@ -14,17 +14,20 @@ from bot.standing import CardLaw, standing
 from bot.text import HIDDEN_WARNING, count, cut, escaped_within, hides, inert, mask, one_line
 from policies.risk import Risk
 
-#: Characters of one call's own text; with labels and buttons it stays under 1,100.
+#: Characters of one call's own text on a full card; with labels and buttons it stays under 1,100.
 CALL_TEXT = 640
+#: A card with few calls gives each more room, up to here, and still stays far below what Slack takes.
+MOST_TEXT = 1_600
+FULL_CARD = 8
 _IMPACTS = 4
 
 
-def call_blocks(call: Call, law: CardLaw) -> list[Block]:
-    """One call, as its reviewer needs it: at most four blocks."""
+def call_blocks(call: Call, law: CardLaw, *, of: int = FULL_CARD) -> list[Block]:
+    """One call, as its reviewer needs it: at most four blocks. `of` is how many calls share the card."""
     if call.state is not State.PENDING_REVIEW:
         return [folded(call)]
-    allowance = Allowance(CALL_TEXT)
-    body = _body(call, law, allowance)
+    allowance = Allowance(min(MOST_TEXT, CALL_TEXT * FULL_CARD // max(1, of)))
+    body = _body(call, law, allowance, wide=2 if of <= FULL_CARD // 2 else 1)
     return [*body, _controls(call, more=allowance.cut)]
 
 
@@ -41,17 +44,17 @@ def _mrkdwn(part: Block) -> str:
     return escaped_within(part["text"], 400)
 
 
-def _body(call: Call, law: CardLaw, allowance: Allowance) -> list[Block]:
+def _body(call: Call, law: CardLaw, allowance: Allowance, *, wide: int) -> list[Block]:
     content, preview = call.content, call.content.preview
     headline = allowance.take(one_line(preview.headline), 200)
-    must = [allowance.take(text, 170) for text in _warnings(call)]
-    who = allowance.take(one_line(f"{law.who(content.requirement)} {_standing(call)}"), 170)
+    must = [allowance.take(text, 170 * wide) for text in _warnings(call)]
+    who = allowance.take(one_line(f"{law.who(content.requirement)} {_standing(call)}"), 170 * wide)
     tool = inert(f"{call.tool}, asked by agent {call.agent}", 110)
-    points = [allowance.take(text, most) for text, most in _points(call)]
+    points = [allowance.take(text, most * wide) for text, most in _points(call)]
     allowance.cut = allowance.cut or len(preview.impact) > _IMPACTS
     rows = [allowance.take(text, 85) for text in _rows(preview, call.key)]
-    body = allowance.take(one_line(preview.body or ""), 200)
-    words = allowance.take(one_line(content.reason or ""), 120)
+    body = allowance.take(one_line(preview.body or ""), 300 * wide)
+    words = allowance.take(one_line(content.reason or ""), 120 * wide)
     parts = [_heading(call, headline)]
     shown = [*(line(leaf("⚠ "), leaf(text, bold=True)) for text in must if text)]
     shown += [line(leaf(text)) for text in points if text]
@@ -124,13 +127,13 @@ def _rows(preview: Preview, salt: str) -> list[str]:
 
 
 def _row(preview: Preview, row: Row, salt: str) -> str:
-    columns = preview.columns or tuple(row)
+    """Values only, as a line of a list reads; the details name the columns."""
     cells = [
-        f"{one_line(column)} {mask(row[column], salt) if column in preview.personal else one_line(str(row[column]))}"
-        for column in columns
+        mask(row[column], salt) if column in preview.personal else one_line(str(row[column]))
+        for column in preview.brief or preview.columns or tuple(row)
         if row.get(column) is not None
     ]
-    return " · ".join(cells)
+    return one_line(" · ".join(cells))
 
 
 def _controls(call: Call, *, more: bool) -> Block:

@@ -39,7 +39,7 @@ def render_card(view: BatchView, law: CardLaw) -> Message:
     if law.switches():
         blocks.append(context(f"⚠ {law.switches()}"))
     for call in view.calls:
-        blocks += [divider(), *call_blocks(call, law)]
+        blocks += [divider(), *call_blocks(call, law, of=len(view.calls))]
     blocks += _footer(view, waiting)
     return Message(cut(f"{notification(view)}{_mentions(view, law)}", FALLBACK_TEXT), blocks)
 

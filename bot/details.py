@@ -4,9 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from approvals.models import Call
 from bot.blocks import Block, bullets, leaf, line, preformatted, rich, when
 from bot.text import one_line, visible
+from policies.money import Money
 from policies.strict_json import ArgumentsRefused, read_json
 
 #: A page of a modal stays below these; Slack takes 100 blocks and 250 kB.
@@ -93,7 +96,9 @@ def readable(text: str) -> str:
 
 
 def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict) and value:
+    if isinstance(value, dict) and (amount := _money(value)):
+        yield at, amount
+    elif isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from _leaves(inner, f"{at} / {name}" if at else str(name))
     elif isinstance(value, list) and value:
@@ -101,6 +106,14 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
             yield from _leaves(inner, f"{at} {index + 1}".strip())
     else:
         yield at, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _money(value: dict[str, Any]) -> str | None:
+    """An amount as people read it, and as it is stored; None when it is something else."""
+    try:
+        return f"{Money.model_validate(value)} ({value['minor']} minor units)"
+    except ValidationError:
+        return None
 
 
 def _row(row: Any) -> str:

@@ -15,7 +15,7 @@ _WORDS = {
     State.REJECTED: "not run",
     State.EXPIRED: "expired",
 }
-_TITLES = ("Call", "Asked", "Approved by", "What became of it")
+_TITLES = ("Asked", "Approved by", "What became of it")
 
 
 def render_outcome(view: PauseView) -> Message:
@@ -41,7 +41,7 @@ def _row(call: Call) -> list[Block]:
     by = (decided_by(call) or "policy") if approved and call.state is not State.REJECTED else "-"
     became = "".join(part.get("text") or part.get("fallback", "") for part in _ending(call))
     asked = one_line(call.content.preview.headline)
-    return [_cell(f"{call.number}. {one_line(call.tool)}"), _cell(asked), _cell(by), _cell(became)]
+    return [_cell(f"{call.number}. {asked}"), _cell(by), _cell(became)]
 
 
 def _ending(call: Call) -> list[Block]:

@@ -13,8 +13,6 @@ from bot.sending import Target
 from bot.standing import CardLaw
 from bot.told import render_answer, render_notice, render_opening
 
-OPENING = "opening"
-
 
 class Rendered(NamedTuple):
     """A message and its place. `batch` is the batch whose card it is."""
@@ -43,7 +41,7 @@ class Renderer:
             ThreadUnknown: see there.
         """
         kinds: dict[str, Callable[[str], Rendered | None]] = {
-            OPENING: self._opening,
+            "opening": self._opening,
             "card": self._card,
             "outcome": self._outcome,
             "answer": self._answer,
@@ -97,9 +95,6 @@ class Renderer:
         return expired_alert(view) if view else None
 
     def _thread(self, run: Run) -> Target:
-        if run.thread_ts:
-            return Target(run.channel, run.thread_ts)
-        opening = self._store.outbox.load(f"{OPENING}:{run.id}")
-        if opening is None or opening.ts is None:
+        if not run.thread_ts:
             raise ThreadUnknown(run.id)
-        return Target(run.channel, opening.ts)
+        return Target(run.channel, run.thread_ts)

@@ -12,8 +12,6 @@ from bot.authority import starter
 from bot.deciding import START
 from bot.deps import Deps
 from bot.payloads import Mention, Slash, Typed
-from bot.sending import Sender, Target
-from bot.told import render_root
 from bot.whereabouts import card_links, where_it_stands
 
 HELP = (
@@ -52,17 +50,13 @@ def mention(deps: Deps, said: Mention) -> None:
 
 
 def slash(deps: Deps, said: Slash) -> None:
-    """`/vobo …`: a new run in a thread of its own."""
+    """`/vobo …`: a new run, whose opening message becomes its thread."""
     request = html.unescape(said.text).strip()
     if request.lower() in {"", "help", "?"}:
         tell(deps, asker_of(said), HELP)
         return
     starter(deps, said.sender)
-    root = render_root(said.sender.user, request)
-    run_id = run_id_for(said.trigger_id)
-    # The thread must exist before the run: refusals that are remembered belong to a thread.
-    thread_ts = Sender(deps.client).post(Target(said.channel, None), root, f"root:{run_id}")
-    _start(deps, run_id, request, said.sender.user, said.channel, thread_ts, None)
+    _start(deps, run_id_for(said.trigger_id), request, said.sender.user, said.channel, "", None)
 
 
 def typed(deps: Deps, said: Typed) -> None:

@@ -11,12 +11,6 @@ _CHUNK = 2_500
 OWN_WORDS = "The agent's own words; what really happened is in the outcome table."
 
 
-def render_root(user: str, request: str) -> Message:
-    """The message that opens a thread for the slash command, which has none."""
-    blocks = [rich(line(person(user), leaf(" asked:")), quote(visible(clip(request, _REQUEST))))]
-    return Message(cut(f"<@{user}> asked: {inert(request, 400)}", FALLBACK_TEXT), blocks)
-
-
 def render_opening(run: Run) -> Message:
     """At once after the request: that it was heard, by whom it was asked, and what was understood."""
     follows = f", following `{run.parent}`" if run.parent else ""

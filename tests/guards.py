@@ -5,9 +5,12 @@ chain every link is taken away on its own. In Python the guards before an effect
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from guards_python import GUARDS
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = "approvals/scripts"
@@ -20,34 +23,68 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 @dataclass(frozen=True)
 class Guard:
-    """One place in one file, and what stands there when the guard is taken away."""
+    """One place in one file, and what stands there when the guard is taken away. `nth` of equal lines."""
 
     file: str
     line: str  # the whole line, or the source text of a guard in Python
     start: int
     end: int
     replacement: str
+    offset: int = field(compare=False)
+    nth: int = 1
+
+    @property
+    def place(self) -> str:
+        """Where it stands: the line without its indentation, since line numbers change all the time."""
+        again = f" (number {self.nth})" if self.nth > 1 else ""
+        return " ".join(self.line.split()) + again
+
+    @property
+    def change(self) -> str:
+        """What is taken away, and what stands there then."""
+        gone = " ".join(self.line[self.start : self.end].split())
+        return f"{gone} → {' '.join(self.replacement.split()) or 'nothing'}"
 
     @property
     def name(self) -> str:
-        """What tells it from every other guard, without line numbers, which change all the time."""
-        return f"{self.line} | {self.line[self.start : self.end]} -> {self.replacement}"
+        """What tells it from every other guard."""
+        return f"{self.file} | {self.place} | {self.change}"
 
     def without(self, text: str) -> str:
         """The text of the file with this guard taken away."""
-        if text.count(self.line) != 1:
-            raise ValueError(f"{self.file} has the text {self.line!r} {text.count(self.line)} times; it must be unique.")
-        changed = self.line[: self.start] + self.replacement + self.line[self.end :]
-        return text.replace(self.line, changed)
+        start, end = self.offset + self.start, self.offset + self.end
+        if text[start:end] != self.line[self.start : self.end]:
+            raise ValueError(f"{self.file} changed while its guards were looked at; run it again.")
+        return text[:start] + self.replacement + text[end:]
+
+
+def all_guards(root: Path = ROOT) -> list[Guard]:
+    """Those of the scripts, then those of Python."""
+    return [*in_scripts(root), *in_python(root)]
+
+
+def in_python(root: Path = ROOT) -> list[Guard]:
+    """The listed guards; one whose text is gone, or stands there twice, is an error and not a guard less."""
+    found: list[Guard] = []
+    for file, text, replacement in GUARDS:
+        source = (root / file).read_text(encoding="utf-8")
+        if source.count(text) != 1:
+            raise ValueError(f"{file} has {source.count(text)} times {text!r}; set tests/guards_python.py right.")
+        found.append(Guard(file, text, 0, len(text), replacement, source.index(text)))
+    return found
 
 
 def in_scripts(root: Path = ROOT) -> list[Guard]:
     """Every guard of every script, in the order of files and lines."""
     found: list[Guard] = []
     for path in sorted((root / SCRIPTS).glob("*.lua")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            file = f"{SCRIPTS}/{path.name}"
-            found += [Guard(file, line, start, end, to) for start, end, to in _taken_away(line)]
+        seen, offset = Counter[str](), 0
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            seen[line.strip()] += 1
+            place = (offset, seen[line.strip()])
+            ways = _taken_away(line.rstrip("\n"))
+            found += [Guard(f"{SCRIPTS}/{path.name}", line.rstrip("\n"), *way, *place) for way in ways]
+            offset += len(line)
     return found
 
 

@@ -39,6 +39,13 @@ users = ["{LEA}", "{BEN}"]
 """
 
 
+WITH_LIMITS = REVIEWERS.replace(
+    f'users = ["{ANA}", "{BEN}", "{LEA}"]',
+    f"""users = ["{ANA}"]
+limits = {{ EUR = "100.00" }}""",
+)
+
+
 class Line(Arguments):
     item: str
     count: Annotated[int, AtMostProposed()]
@@ -97,11 +104,14 @@ class Shop:
     done: list[tuple[str, Any, str]] = field(default_factory=list)
     before_effect: Callable[[], Any] = lambda: None
     check_fails: bool = False
+    before_check: Exception | None = None
     timeout_s: float = 5.0
     found: Callable[[str], Any] = lambda key: None  # noqa: ARG005
 
     def tools(self) -> list[Any]:  # noqa: C901
         async def check_stock(args: Ship) -> Stock:
+            if self.before_check is not None:
+                raise self.before_check
             if self.check_fails:
                 raise ConnectionError("the stock database is away")
             for line in args.lines:

@@ -22,6 +22,8 @@ A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
 
 DEFAULT_TIMEOUT_S = 60.0
+#: What fits into one job beside everything else. Longer work is started by an action and finished elsewhere.
+LONGEST_TIMEOUT_S = 480.0
 
 
 class NothingHappened(Exception):
@@ -77,6 +79,10 @@ def action(
     def declare(effect: Callable[[ActionContext, A], Awaitable[R]]) -> Action:
         name = effect.__name__
         _must_be_async(effect, f"The action {name}")
+        if not 0 < timeout_s <= LONGEST_TIMEOUT_S:
+            raise ValueError(
+                f"The action {name} has timeout_s={timeout_s:g}; give it 1 to {LONGEST_TIMEOUT_S:g} seconds."
+            )
         for part, function in {"check": check, "preview": preview, "reconcile": reconcile, "undo": undo}.items():
             if function is not None:
                 _must_be_async(function, f"The {part} of {name}")

@@ -13,6 +13,9 @@ from worker.judging import stored
 from worker.load import Loaded
 from worker.pause import vetoes_for_law
 
+#: After this long no further effect is begun in the job, so that RQ's limit never falls into one; the rest is woken.
+BEGIN_UNTIL_MS = 60_000
+
 _log = structlog.get_logger(__name__)
 
 NOW_HUMAN = "It may no longer run unasked, and everybody else of this turn was already asked. Propose it again."
@@ -31,7 +34,10 @@ async def execute(deps: Deps, batch_id: str) -> None:
             for call in deps.store.batches.held(batch_id):
                 _judge_held(deps, loaded, run, lease, call)
             gate = Gate(deps, loaded, run, lease)
+            until = deps.store.now() + BEGIN_UNTIL_MS
             for call in deps.store.batches.claimable(batch_id):
+                if deps.store.now() > until:
+                    break
                 passed = Passed.LOST if beat.lost.is_set() else await gate.take(call)
                 _log.info("call passed the gate", call=call.key, run=run.id, passed=passed.value)
                 if passed is Passed.LOST:

@@ -11,6 +11,10 @@ BOT_ID = "BBOT"
 APP_ID = "A0SANDBOX"
 BOT_TOKEN = "xoxb-sandbox"  # noqa: S105 - opens nothing but this stand-in
 APP_TOKEN = "xapp-sandbox"  # noqa: S105 - as above
+#: The sample's main job, offered as a first thing to say.
+STORY = (
+    "@vobo refund yesterday's failed payments, mail the affected customers and delete the customers on the erasure list"
+)
 
 
 @dataclass
@@ -38,8 +42,9 @@ def default_seed() -> Seed:
         bot_tokens={BOT_TOKEN},
         app_tokens={APP_TOKEN},
         prompts=[
+            STORY,
             "@vobo refund yesterday's failed payments",
-            "@vobo clean up the stale test customers",
+            "@vobo deploy dep_0042",
             "@vobo help",
         ],
     )
@@ -53,6 +58,7 @@ def _users() -> list[User]:
         User("U0002", home, "olga", "Olga Opslead", "reviewer", "billing and ops leads"),
         User("U0003", home, "omar", "Omar Ops", "ops", "ops leads and release"),
         User("U0004", home, "rita", "Rita Release", "reviewer", "release"),
+        User("U0008", home, "nina", "Nina Newhire", "reviewer", "billing, up to 250.00 EUR"),
         User("U0007", home, "gus", "Gus Guest", "guest", "a guest: may never decide", is_restricted=True),
         User("U0009", other, "xena", "Xena Outside", "outsider", "another company, by Connect", is_stranger=True),
         User("U0006", home, "dora", "Dora Deactivated", "deactivated", "left last month", deleted=True),
@@ -61,7 +67,7 @@ def _users() -> list[User]:
 
 
 def _channels() -> list[Channel]:
-    people = {"U0005", "U0001", "U0002", "U0003", "U0004"}
+    people = {"U0005", "U0001", "U0002", "U0003", "U0004", "U0008"}
     return [
         Channel("C_REFUNDS", "refund-desk", people | {"U0007", "U0009", BOT_USER}, "Ask the agent here"),
         Channel("C_OPS", "vobo-ops", people | {BOT_USER}, "What only a person can settle"),

@@ -253,3 +253,30 @@ def test_no_key_of_an_open_run_ever_expires(store: Store, redis_client: redis.Re
     approve(store)
     claim(store, lease_batch(store))
     assert [key for key in redis_client.scan_iter() if redis_client.ttl(key) != -1] == []
+
+
+def test_a_run_without_a_thread_gets_the_one_its_opening_message_opens(store: Store) -> None:
+    store.runs.start("run_1", request="r", requester=REQUESTER, channel=CHANNEL, thread_ts="", agent="")
+
+    store.outbox.delivered("opening:run_1", version=1, channel=CHANNEL, ts="1700000001.000001")
+
+    run = store.runs.load("run_1")
+    assert run is not None
+    assert run.thread_ts == "1700000001.000001"
+    assert store.runs.newest_in_thread(CHANNEL, "1700000001.000001") == run
+
+
+def test_runs_that_have_no_thread_yet_do_not_share_one(store: Store) -> None:
+    store.runs.start("run_1", request="r", requester=REQUESTER, channel=CHANNEL, thread_ts="", agent="")
+
+    assert store.runs.newest_in_thread(CHANNEL, "") is None
+
+
+def test_a_run_of_a_thread_keeps_it_when_its_opening_is_delivered(store: Store) -> None:
+    store.runs.start("run_1", request="r", requester=REQUESTER, channel=CHANNEL, thread_ts=THREAD, agent="")
+
+    store.outbox.delivered("opening:run_1", version=1, channel=CHANNEL, ts="1700000001.000001")
+
+    run = store.runs.load("run_1")
+    assert run is not None
+    assert run.thread_ts == THREAD

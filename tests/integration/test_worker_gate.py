@@ -2,17 +2,37 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import redis
+from agents import Agent, Model
 
 from approvals.lifecycle import Cause, RunState, State
+from approvals.queue import JobTimeout
 from builders import a_store
+from policies.law import Law
+from policies.money import eur
 from policies.requirement import Requirement
 from policies.risk import Risk
-from policies.rule import rule
+from policies.rule import Spend, rule
 from worker.actions import NothingHappened
-from workshop import BEN, Line, Ship, Stock, Workshop, a_law, find, function_call, label, saying, shipping
+from workshop import (
+    BEN,
+    WITH_LIMITS,
+    Label,
+    Line,
+    Ship,
+    Stock,
+    Workshop,
+    a_law,
+    find,
+    function_call,
+    label,
+    saying,
+    ship,
+    shipping,
+)
 
 
 @pytest.fixture
@@ -337,3 +357,132 @@ def test_the_fourth_card_is_not_asked_and_the_model_gets_one_last_word(workshop:
     assert workshop.script.last_call.tools == []
     assert workshop.run().state is RunState.COMPLETED
     assert "budget" in (workshop.run().answer or "")
+
+
+def test_a_tool_whose_schema_changed_since_the_approval_is_asked_about_again(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3))]])
+    workshop.start()
+    assert workshop.decide(workshop.calls()[0]).ok
+
+    def renewed(model: Model) -> Agent[Any]:
+        tools = workshop.shop.tools()
+        tools[0].params_json_schema = {**tools[0].params_json_schema, "description": "It ships by air now."}
+        return Agent(name="desk", model=model, tools=tools)
+
+    workshop.build = renewed
+    workshop.execute()
+    (call,) = workshop.calls()
+    assert (call.state, call.version, workshop.shop.done) == (State.PENDING_REVIEW, 2, [])
+    assert call.content.previous == ("The tool was changed since it was approved.",)
+    assert workshop.decide(call).ok
+    workshop.execute()
+    assert len(workshop.shop.done) == 1
+
+
+def test_a_call_whose_seal_does_not_fit_its_content_is_refused(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3))]])
+    workshop.start()
+    (call,) = workshop.calls()
+    assert workshop.decide(call).ok
+    workshop.client.hset(workshop.store.keys.call(call.key), "seal", "0" * 64)
+    workshop.execute()
+    assert (workshop.calls()[0].state, workshop.shop.done) == (State.REJECTED, [])
+    assert "not what was sealed" in (workshop.calls()[0].reason or "")
+
+
+def test_a_lower_cap_in_the_law_asks_again(workshop: Workshop) -> None:
+    def capped(limit: int) -> Law:
+        def judge(ask: Any, so_far: Any) -> Requirement:
+            need = Requirement(radius="stock of ann", resources=("cup",))
+            return need.spending("parcels", {"ann": eur(3)}, limit=eur(limit)).needs("desk")
+
+        judge.__name__ = "ship"
+        return a_law([rule(Ship, Stock, risk=Risk.IRREVERSIBLE)(judge), label, find])
+
+    workshop.law = capped(10)
+    workshop.script.extend([[shipping(("cup", 3))]])
+    workshop.start()
+    assert workshop.decide(workshop.calls()[0]).ok
+    workshop.law = capped(5)
+    workshop.execute()
+    (call,) = workshop.calls()
+    assert (call.state, workshop.shop.done) == (State.PENDING_REVIEW, [])
+    assert call.content.previous == ("The limit on parcels is now 5.00 EUR.",)
+
+
+def test_a_reached_cap_refuses_and_names_who_had_approved(workshop: Workshop) -> None:
+    def judge(ask: Any, so_far: Any) -> Requirement:
+        need = Requirement(radius="stock of ann", resources=(ask.args.lines[0].item,))
+        return need.spending("parcels", {"ann": eur(3)}, limit=eur(5)).needs("desk")
+
+    judge.__name__ = "ship"
+    workshop.law = a_law([rule(Ship, Stock, risk=Risk.IRREVERSIBLE)(judge), label, find])
+    workshop.script.extend([[shipping(("cup", 3)), shipping(("pot", 3), call_id="c2")], [saying()]])
+    workshop.start()
+    for call in workshop.calls():
+        assert workshop.decide(call).ok
+    workshop.execute()
+    assert [call.cause for call in workshop.calls()] == [None, Cause.CAP]
+    assert len(workshop.shop.done) == 1
+    workshop.advance()
+    assert workshop.told()[1]["sentence"].startswith("NOT executed. Approved by Ana, but: The limit on parcels")
+
+
+def test_an_approval_is_not_spent_when_the_job_ends_before_the_effect(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3))]])
+    workshop.start()
+    assert workshop.decide(workshop.calls()[0]).ok
+    workshop.shop.before_check = JobTimeout("over")
+    with pytest.raises(JobTimeout):
+        workshop.execute()
+    assert (workshop.calls()[0].state, workshop.shop.done) == (State.APPROVED, [])
+    workshop.shop.before_check = None
+    workshop.client.hdel(workshop.store.keys.batch(workshop.calls()[0].batch or ""), "token", "lease_until")
+    workshop.execute()
+    assert len(workshop.shop.done) == 1
+
+
+def test_what_is_in_two_calls_of_a_run_is_not_counted_twice_at_the_gate(workshop: Workshop) -> None:
+    def judge(ask: Any, so_far: Spend) -> Requirement:
+        total = eur(3) + so_far.in_run("parcels")
+        need = Requirement(radius="stock of ann", resources=(ask.args.lines[0].item,)).counting("parcels", eur(3))
+        return need.forbid_when(total > eur(6), "Too much in one run.").needs("desk")
+
+    judge.__name__ = "ship"
+    workshop.law = a_law([rule(Ship, Stock, risk=Risk.IRREVERSIBLE)(judge), label, find], reviewers=WITH_LIMITS)
+    workshop.script.extend([[shipping(("cup", 3)), shipping(("pot", 3), call_id="c2")], [shipping(("pan", 1))]])
+    workshop.start()
+    for call in workshop.calls():
+        assert workshop.decide(call).ok
+    workshop.execute()
+    assert len(workshop.shop.done) == 2
+    workshop.advance()
+    assert [call.state for call in workshop.calls()] == [State.REJECTED]
+
+
+def test_a_preview_that_fails_makes_even_an_unasked_call_ask_the_strictest_tier(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 1))]])
+    del workshop.shop.stock["cup"]
+    workshop.start()
+    (call,) = workshop.calls()
+    assert (call.state, call.content.requirement.tier, call.content.requirement.confirm) == (
+        State.PENDING_REVIEW,
+        "strictest",
+        True,
+    )
+    assert call.content.preview.generic
+
+
+def test_what_waited_unasked_is_refused_when_the_law_would_ask_now(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3)), function_call("label", {"item": "pot"}, call_id="c2")]])
+    workshop.start()
+
+    def judge(ask: Any, so_far: Any) -> Requirement:
+        return Requirement(radius="labels").needs("desk")
+
+    judge.__name__ = "label"
+    assert workshop.decide(workshop.calls()[0], "reject").ok
+    workshop.law = a_law([ship, rule(Label, risk=Risk.REVERSIBLE, undo="Peel it off.")(judge), find])
+    workshop.execute()
+    (_, labelled) = workshop.calls()
+    assert (labelled.state, labelled.cause, workshop.shop.done) == (State.REJECTED, Cause.POLICY, [])

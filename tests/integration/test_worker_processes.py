@@ -199,6 +199,7 @@ class Depot(MCPServer):
         super().__init__(require_approval="never")
         self.done: list[Any] = []
         self.open = False
+        self.listed = 0
 
     @property
     def name(self) -> str:
@@ -211,6 +212,7 @@ class Depot(MCPServer):
         self.open = False
 
     async def list_tools(self, run_context: Any = None, agent: Any = None) -> list[MCPTool]:  # noqa: ARG002
+        self.listed += 1
         schema = {"type": "object", "properties": {"shelf": {"type": "string"}}, "required": ["shelf"]}
         return [MCPTool(name="burn", description="Burn a shelf.", inputSchema=schema)]
 
@@ -238,6 +240,7 @@ def test_a_local_mcp_tool_waits_like_any_other_and_runs_once(workshop: Workshop)
     workshop.advance()
     assert depot.done == [("burn", {"shelf": "top"})]
     assert (workshop.told()[0]["status"], depot.open) == ("executed", False)
+    assert depot.listed == 3, "the SDK listed the server's tools by itself, past the gate"
 
 
 def test_the_end_of_a_jobs_time_during_an_effect_makes_it_unknown(workshop: Workshop) -> None:

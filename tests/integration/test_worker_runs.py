@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import redis
 from agents import Agent, Model, function_tool
+from agents.items import ToolApprovalItem
 from agents.testing import ModelStep, ScriptedModel
 from agents.tool_context import ToolContext
 from agents.usage import Usage
@@ -14,7 +15,8 @@ from agents.usage import Usage
 from approvals.lifecycle import Cause, RunState, State
 from builders import a_store
 from worker.load import build, made
-from worker.saved import Saved
+from worker.pause import asked
+from worker.saved import ResumeRefused, Saved
 from workshop import LEA, Workshop, function_call, saying, shipping
 
 
@@ -114,6 +116,36 @@ def test_renamed_agents_fail_the_run_and_keep_its_state(workshop: Workshop) -> N
     assert workshop.run().state is RunState.FAILED
     assert "renamed or connected differently" in (workshop.run().reason or "")
     assert workshop.store.runs.load_state("run_1") is not None
+
+
+def test_agents_that_are_connected_differently_fail_the_run(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
+    paused_ready(workshop)
+    workshop.build = lambda model: Agent(
+        name="desk", model=model, tools=workshop.shop.tools(), handoffs=[Agent(name="clerk", model=model)]
+    )
+    workshop.advance()
+    assert workshop.run().state is RunState.FAILED
+    assert "renamed or connected differently" in (workshop.run().reason or "")
+
+
+def test_a_state_of_another_sdk_schema_is_not_read(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
+    paused_ready(workshop)
+    saved = Saved.read(workshop.store.runs.load_state("run_1"))
+    rewind(workshop, saved.model_copy(update={"sdk_schema": "1.20", "sdk": "0.23.0"}).stored())
+    workshop.advance()
+    assert workshop.run().state is RunState.FAILED
+    assert "saved by openai-agents 0.23.0" in (workshop.run().reason or "")
+
+
+@pytest.mark.parametrize("call_id", ["abcdefgh1", "call_1", ""])
+def test_a_call_whose_id_was_not_issued_here_stops_the_run(workshop: Workshop, call_id: str) -> None:
+    agent = Agent(name="desk", tools=workshop.shop.tools())
+    item = ToolApprovalItem(agent=agent, raw_item=function_call("ship", {}, call_id=call_id or "x"), tool_name="ship")
+    item.raw_item.call_id = call_id  # type: ignore[union-attr]
+    with pytest.raises(ResumeRefused, match="was not issued here"):
+        asked([item], workshop.deps.watch())
 
 
 def test_a_better_instruction_does_not_strand_a_waiting_run(workshop: Workshop) -> None:

@@ -7,7 +7,7 @@ from bot.alerts import expired_alert, failed_alert, slack_alert, unknown_alert
 from bot.card_text import own_amount, sums, title
 from bot.outcome import render_outcome
 from bot.sentences import sentence
-from bot.told import render_answer, render_notice, render_opening, render_root
+from bot.told import render_answer, render_notice, render_opening
 from bot_builders import NOW, a_call, a_content, a_decision, a_pause, a_preview, a_requirement, a_run, a_view, decided
 from policies.money import Money
 
@@ -88,7 +88,7 @@ def test_an_end_without_an_answer_says_why(state: RunState, words: str) -> None:
 
 
 def test_a_request_is_repeated_but_not_obeyed() -> None:
-    for message in (render_opening(a_run(request=TOKENS)), render_root("U0005", TOKENS)):
+    for message in (render_opening(a_run(request=TOKENS)),):
         assert_message(message)
         assert "<" not in (message.text + parsed_text(message.blocks)).replace("<@U0005>", "")
         assert mentioned(message.blocks) == {"U0005"}

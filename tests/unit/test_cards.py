@@ -119,7 +119,7 @@ def test_a_settled_card_is_folded_and_decides_nothing(state: State) -> None:
 def test_personal_fields_are_masked_on_the_card_and_in_the_notification() -> None:
     card = render_card(a_view(a_call()), LAW)
     assert "anna@example.test" not in json.dumps(card)
-    assert "customer a•••" in all_text(card.blocks)
+    assert "a•••" in all_text(card.blocks)
 
 
 def test_the_footer_binds_to_what_the_card_showed_and_its_question_names_number_sum_and_radius() -> None:

@@ -285,3 +285,12 @@ def test_a_model_that_the_factory_chose_is_watched_as_well() -> None:
     own: Model = ScriptedModel()
     loaded = load(agent(model=own))
     assert type(loaded.root.model).__name__ == "WatchedModel"
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, 481])
+def test_an_action_may_not_take_longer_than_a_job(timeout_s: float) -> None:
+    async def ship(ctx: ActionContext, args: Ship) -> None:
+        """Send."""
+
+    with pytest.raises(ValueError, match="1 to 480 seconds"):
+        action(Ship, timeout_s=timeout_s)(ship)

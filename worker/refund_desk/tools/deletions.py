@@ -46,6 +46,7 @@ async def preview_deletion(ask: Ask[DeleteCustomers, DeletionFacts]) -> Preview:
             f"{known} of them have payments, which stay on the books without name and address",
         ),
         columns=COLUMNS,
+        brief=("customer_id", "email", "ground"),
         sample=rows[:SAMPLE],
         rows=rows,
         personal=("email",),

@@ -43,6 +43,7 @@ async def preview_mail(ask: Ask[SendEmail, MailFacts]) -> Preview:
             f"{counted(len(ask.args.body), 'character')}, sent exactly as shown",
         ),
         columns=("recipient", "address", "campaigns"),
+        brief=("recipient", "address"),
         sample=rows[:SAMPLE],
         rows=rows,
         personal=("address",),

@@ -49,6 +49,7 @@ async def preview_refunds(ask: Ask[RefundPayments, RefundFacts]) -> Preview:
         headline=f"Refund {counted(len(rows), 'payment')}, {ask.args.total}",
         impact=_impact(ask, rows, others),
         columns=("payment_id", "customer_id", "email", "charged", "back", "failure", "failed_at"),
+        brief=("payment_id", "customer_id", "back", "failure"),
         sample=shown[:SAMPLE],
         rows=shown,
         personal=("email",),
