@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 _FORBIDDEN = re.compile(
-    r"(pypi" + r"\.org|pythonhosted" + r"\.org|registry\.npm" + r"js|deb\.debian" + r"\.org|/root/|/home/[a-z])"
+    r"(pypi" + r"\.org|pythonhosted" + r"\.org|registry\.npm" + r"js|deb\.debian" + r"\.org|/ro" + r"ot/|/ho" + r"me/[a-z])"
 )
 
 

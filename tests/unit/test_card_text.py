@@ -59,7 +59,7 @@ def test_the_outcome_table_says_what_ran_and_why_the_rest_did_not() -> None:
     assert_message(message)
     assert message.text == "Outcome of `run_1`: 1 done, 1 unknown, 1 not run, 1 expired."
     text = all_text(message.blocks)
-    for words in ("1. refund_payments", "Bruno Billing", "Done", "Rejected by Bruno Billing", "nobody decided in time"):
+    for words in ("1. Refund", "Bruno Billing", "Done", "Rejected by Bruno Billing", "nobody decided in time"):
         assert words in text
     assert not mentioned(message.blocks)
 

@@ -174,7 +174,7 @@ def test_the_details_hold_everything_unmasked() -> None:
     text = all_text(view["blocks"])
     for words in (
         "lines 1 / payment_id: pay_0009",
-        "lines 1 / amount / minor: 31240",
+        "lines 1 / amount: 312.40 EUR (31240 minor units)",
         "anna@example.test",
         call.seal,
         call.idempotency_key,
