@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from approvals.lifecycle import State
 from approvals.models import Call
 from approvals.preview import SAMPLE_ROWS, Preview, Row
+from approvals.seal import short_seal
 from bot.allowance import Allowance
 from bot.blocks import Block, actions, bullets, button, confirm, context, leaf, line, plain_text, quote, rich, section
 from bot.card_text import status
@@ -65,7 +66,7 @@ def _body(call: Call, law: CardLaw, allowance: Allowance, *, wide: int) -> list[
     if words:
         parts.append(line(leaf("The agent's own words, not checked: ", italic=True), leaf(f"“{words}”")))
     parts.append(line(leaf(who, bold=True)))
-    seal = f" · seal `{call.seal[:12]}`" if call.seal else ""
+    seal = f" · seal `{short_seal(call.seal)}`" if call.seal else ""
     note = " · shortened, Details shows all of it" if allowance.cut else ""
     return [rich(*parts), context(f"{tool} · version {call.version}{seal}{note}")]
 

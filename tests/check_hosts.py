@@ -6,7 +6,16 @@ import sys
 from pathlib import Path
 
 _FORBIDDEN = re.compile(
-    r"(pypi" + r"\.org|pythonhosted" + r"\.org|registry\.npm" + r"js|deb\.debian" + r"\.org|/ro" + r"ot/|/ho" + r"me/[a-z])"
+    "|".join(
+        (
+            r"pypi\.o" + "rg",
+            r"pythonhosted\.o" + "rg",
+            "registry.npm" + "js",
+            r"deb\.debian\.o" + "rg",
+            "/ro" + "ot/",
+            "/ho" + "me/[a-z]",
+        )
+    )
 )
 
 

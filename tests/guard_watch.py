@@ -1,57 +1,155 @@
-"""A pytest plugin for `tests/mutants.py`: which scripts each test runs, and which test fails first."""
+"""A pytest plugin for `tests/mutants.py`: runs the tests once, then again for every guard that is taken away.
 
+For each guard the process forks, so that nothing is imported, collected or started anew; the child loses the guard,
+runs the tests that may notice, the likeliest first, and stops at the first that fails.
+"""
+
+import functools
 import json
 import os
+import signal
+import sys
+import types
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
-from approvals.scripts import Scripts
+from approvals import scripts
+from guards import ROOT, SCRIPTS, Guard, all_guards
 
-#: Where the report goes; set by whoever starts pytest with this plugin.
-REPORT = "VOBO_GUARD_REPORT"
+#: A file with what to do, set by whoever starts pytest with this plugin; results are added to the file named in it.
+ORDERS = "VOBO_GUARD_ORDERS"
+LONGEST_S = 120
 
 
-class Watching:
-    """Collects over one session."""
+class Watch:
+    """What each test runs and how long it takes, and which ones have noticed something before."""
 
-    def __init__(self, report: Path) -> None:
-        self._report = report
-        self._scripts: dict[str, set[str]] = {}
-        self._seconds: dict[str, float] = {}
-        self._failed: list[str] = []
-        self._now = ""
-
-    def ran(self, script: str) -> None:
-        """A script was run, by the test that is at work."""
-        self._scripts.setdefault(self._now, set()).add(script)
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._now = nodeid
+    def __init__(self, orders: dict[str, Any]) -> None:
+        self.before: dict[str, str] = orders["before"]
+        self.wanted: set[str] = set(orders["guards"])
+        self.results = Path(orders["results"])
+        self.ran: dict[str, set[str]] = {}
+        self.seconds = Counter[str]()
+        self.noticed = Counter(self.before.values())
+        self.failed: list[str] = []
+        self.now = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0) + report.duration
+        self.seconds[report.nodeid] += report.duration  # type: ignore[assignment]
         if report.failed:
-            self._failed.append(report.nodeid)
+            self.failed.append(report.nodeid)
+            open("/tmp/mut/why","a").write(report.longreprtext[-3000:])
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self._failed.append(report.nodeid)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = session.items
+        last = items[-1]
+        for item in items:  # `last` as the next one keeps what belongs to the session: the server
+            self.now = item.nodeid
+            runtestprotocol(item, nextitem=last)
+        if self.failed or session.testsfailed:
+            self.tell("", f"with all guards in place: {self.failed}")
+            return True
+        for guard in all_guards():
+            if guard.name in self.wanted:
+                test = without(guard, self.able(guard, items), last, self.failed)
+                if test:
+                    self.noticed[test] += 1
+                self.tell(guard.name, test)
+        session._setupstate.teardown_exact(None)
+        return True
 
-    def pytest_sessionfinish(self) -> None:
-        scripts = {test: sorted(ran) for test, ran in self._scripts.items()}
-        found = {"scripts": scripts, "seconds": self._seconds, "failed": self._failed}
-        self._report.write_text(json.dumps(found), encoding="utf-8")
+    def able(self, guard: Guard, items: Sequence[pytest.Item]) -> list[pytest.Item]:
+        """The tests that run what the guard is in, the one that noticed last time first."""
+        name = Path(guard.file).stem
+        if guard.file.startswith(SCRIPTS) and not name.startswith("_"):
+            items = [item for item in items if name in self.ran.get(item.nodeid, ())]
+        last_time = self.before.get(guard.name)
+        order = {
+            item: (item.nodeid != last_time, -self.noticed[item.nodeid], self.seconds[item.nodeid]) for item in items
+        }
+        return sorted(items, key=lambda item: order[item])
+
+    def tell(self, guard: str, test: str | None) -> None:
+        with self.results.open("a", encoding="utf-8") as results:
+            results.write(json.dumps({"guard": guard, "test": test}) + "\n")
+
+
+def without(guard: Guard, tests: Sequence[pytest.Item], last: pytest.Item, failed: list[str]) -> str | None:
+    """The first of the tests that fails in a child process without the guard; None when none does."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(LONGEST_S)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        take_away(guard)
+        for test in tests:
+            runtestprotocol(test, nextitem=last)
+            if failed:
+                os.write(writes, failed[0].encode())
+                break
+        os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads, "rb") as answer:
+        told = answer.read().decode()
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return f"(no end within {LONGEST_S} s)"
+    if status:
+        raise RuntimeError(f"The child for {guard.name} ended with {status}.")
+    return told or None
+
+
+def take_away(guard: Guard) -> None:
+    """Let this process run without the guard, from now on."""
+    path = ROOT / guard.file
+    text = path.read_text(encoding="utf-8")
+    changed = guard.without(text)
+    if path.suffix == ".lua":
+        known = scripts.source
+
+        @functools.cache
+        def source(name: str) -> str:
+            return known(name).replace(text, changed)
+
+        scripts.source = source  # type: ignore[assignment]
+        return
+    name = guard.file.removesuffix(".py").replace("/", ".")
+    module = sys.modules[name]
+    fresh = types.ModuleType(name)
+    fresh.__file__ = module.__file__
+    sys.modules[name] = fresh  # dataclasses look their module up
+    exec(compile(changed, str(path), "exec"), fresh.__dict__)  # noqa: S102 - our own source, one guard less
+    sys.modules[name] = module
+    _take_code(vars(module), vars(fresh))
+
+
+def _take_code(old: Any, new: Any) -> None:
+    """Give functions that others hold on to the code they have in the changed module."""
+    for name, thing in list(new.items()):
+        known = old.get(name)
+        if isinstance(known, types.FunctionType) and isinstance(thing, types.FunctionType):
+            known.__code__ = thing.__code__
+        elif isinstance(known, property) and isinstance(thing, property) and known.fget and thing.fget:
+            known.fget.__code__ = thing.fget.__code__
+        elif isinstance(known, classmethod | staticmethod):
+            known.__func__.__code__ = thing.__func__.__code__
+        elif isinstance(known, type) and known.__module__ == old.get("__name__"):
+            _take_code({**vars(known), "__name__": "inside"}, vars(thing))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    watching = Watching(Path(os.environ[REPORT]))
-    original = Scripts.run
+    watch = Watch(json.loads(Path(os.environ[ORDERS]).read_text(encoding="utf-8")))
+    original = scripts.Scripts.run
 
-    def run(self: Scripts, name: str, *arguments: Any) -> list[Any]:
-        watching.ran(name)
+    def run(self: scripts.Scripts, name: str, *arguments: Any) -> list[Any]:
+        watch.ran.setdefault(watch.now, set()).add(name)
         return original(self, name, *arguments)
 
-    Scripts.run = run  # type: ignore[method-assign]
-    config.pluginmanager.register(watching, "guard-watch")
+    scripts.Scripts.run = run  # type: ignore[method-assign]
+    config.pluginmanager.register(watch, "guard-watch")

@@ -104,8 +104,6 @@ def _taken_away(line: str) -> Iterator[tuple[int, int, str]]:
     adds_up = chain["sum"] is not None and line[start:].startswith(f"{chain['sum']} or ")
     if adds_up or (len(ors) == 1 and len(ands) > 1 and _COMPARES.search(line[start:end])):
         yield from _links(line, start, end, whole=False)
-    elif len(ors) == 1 and line[start:end].startswith("(") and _COMPARES.search(line[start:end]):
-        yield from _links(line, start, end, whole=False)
 
 
 def _links(line: str, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int, str]]:

@@ -146,6 +146,13 @@ class ModelRun:
 
     # People.
 
+    def post(self, key: str) -> Outcome:
+        batch = self.batches[key]
+        if batch.posted:
+            return Outcome.REPEATED
+        batch.posted = batch.lasts = True
+        return Outcome.OK
+
     def refusal(self, call: ModelCall, version: int, who: str, verdict: str, sight: str) -> Outcome | None:
         vote = call.votes.get(who)
         if vote and version == call.version:
@@ -221,57 +228,3 @@ class ModelRun:
         call.decided_by = who
         self.end(call, State.REJECTED, "withdrawn")
         return Outcome.OK
-
-    # Workers.
-
-    def holds(self, lease: LeaseId) -> bool:
-        batch = self.batches[lease[0]]
-        return batch.leased and batch.lease == lease[1:]
-
-    def lease_batch(self, batch: str, token: str) -> Outcome:
-        found = self.batches[batch]
-        if found.leased and found.lease:
-            return Outcome.REPEATED if found.lease[0] == token else Outcome.LEASE_LOST
-        if not self.has_work(batch):
-            return Outcome.WRONG_STATE
-        found.epoch += 1
-        found.lease, found.leased = (token, found.epoch), True
-        return Outcome.OK
-
-    def finish(self, lease: LeaseId) -> Outcome:
-        batch = self.batches[lease[0]]
-        if batch.finished_by == lease[1:]:
-            return Outcome.REPEATED
-        if not self.holds(lease):
-            return Outcome.LEASE_LOST
-        batch.finished_by, batch.leased, batch.lease = lease[1:], False, None
-        return Outcome.OK
-
-    def auto_approve(self, key: str, lease: LeaseId) -> Outcome:
-        call = self.calls[key]
-        if call.batch != lease[0] or not self.holds(lease):
-            return Outcome.LEASE_LOST
-        if call.state is State.APPROVED and call.decided_by == "policy":
-            return Outcome.REPEATED
-        if call.state is not State.PROPOSED or self.pause_open(call.pause):
-            return Outcome.WRONG_STATE
-        call.decided_by, call.execute = "policy", True
-        self.become(call, State.APPROVED)
-        return Outcome.OK
-
-    def end_under_lease(self, key: str, lease: LeaseId, before: State, cause: str, reason: str) -> Outcome:
-        call = self.calls[key]
-        if call.batch != lease[0] or not self.holds(lease):
-            return Outcome.LEASE_LOST
-        if (call.state, call.cause, call.reason) == (State.REJECTED, cause, reason):
-            return Outcome.REPEATED
-        if call.state is not before:
-            return Outcome.WRONG_STATE
-        self.end(call, State.REJECTED, cause, reason)
-        return Outcome.OK
-
-    def forbid(self, key: str, lease: LeaseId, reason: str) -> Outcome:
-        return self.end_under_lease(key, lease, State.PROPOSED, "policy", reason)
-
-    def refuse(self, key: str, lease: LeaseId, reason: str) -> Outcome:
-        return self.end_under_lease(key, lease, State.APPROVED, "cap", reason)

@@ -120,7 +120,7 @@ def page(browser: Browser, workspace: Workspace) -> Iterator[Page]:
 def test_an_example_prompt_becomes_a_mention_and_the_thread_opens_with_the_first_reply(
     page: Page, workspace: Workspace, client: WebClient
 ) -> None:
-    page.get_by_test_id("prompt").first.click()
+    page.get_by_test_id("prompt").nth(1).click()
     said = workspace.wait_message("C_REFUNDS", "refund yesterday")
     assert said["text"] == "<@UBOT> refund yesterday's failed payments"
     client.chat_postMessage(channel="C_REFUNDS", thread_ts=said["ts"], text="On it", blocks=CARD)

@@ -34,7 +34,7 @@ def test_a_card_says_what_how_much_for_whom_until_when_and_who_decides() -> None
         "Asked because: over 250.00: two different reviewers",
         "The agent's own words, not checked: ",
         "To decide: billing: Bruno or Olga.",
-        "seal `010101010101`",
+        "seal `0101-0101`",
     ):
         assert words in text
     assert names(card.blocks) == ["call.approve", "call.reject", "call.edit", "call.details"]
