@@ -7,7 +7,9 @@ from bot.card_text import decided_by, status
 from bot.text import cut, inert, one_line
 
 _ROWS = 40
-_CELL = 110
+#: Slack takes 10,000 characters in all cells of a table.
+_TABLE = 9_000
+_CELL = 300
 _WORDS = {
     State.SUCCEEDED: "done",
     State.FAILED: "did not happen",
@@ -21,7 +23,8 @@ _TITLES = ("Asked", "Approved by", "What became of it")
 def render_outcome(view: PauseView) -> Message:
     """One line per call: what was asked, who approved, whether it ran and why not."""
     shown = view.calls[:_ROWS]
-    rows = [[_cell(title, bold=True) for title in _TITLES], *map(_row, shown)]
+    most = min(_CELL, _TABLE // (len(_TITLES) * max(1, len(shown))))
+    rows = [[_cell(title, bold=True) for title in _TITLES], *(_row(call, most) for call in shown)]
     blocks: list[Block] = [header(f"Outcome: {summary(view)}"), {"type": "table", "rows": rows}]
     if len(view.calls) > len(shown):
         blocks.append(context(f"and {len(view.calls) - len(shown)} more; `vobo show {view.run.id}` has them all"))
@@ -36,12 +39,12 @@ def summary(view: PauseView) -> str:
     return ", ".join([*parts, *([f"{waiting} still open"] if waiting else [])])
 
 
-def _row(call: Call) -> list[Block]:
+def _row(call: Call, most: int) -> list[Block]:
     approved = call.state not in {State.REJECTED, State.EXPIRED} or call.execute_by is not None
     by = (decided_by(call) or "policy") if approved and call.state is not State.REJECTED else "-"
     became = "".join(part.get("text") or part.get("fallback", "") for part in _ending(call))
     asked = one_line(call.content.preview.headline)
-    return [_cell(f"{call.number}. {asked}"), _cell(by), _cell(became)]
+    return [_cell(text, most) for text in (f"{call.number}. {asked}", by, became)]
 
 
 def _ending(call: Call) -> list[Block]:
@@ -54,5 +57,5 @@ def _ending(call: Call) -> list[Block]:
     return said
 
 
-def _cell(text: str, **style: bool) -> Block:
-    return rich(line(leaf(cut(text or "-", _CELL), **style)))
+def _cell(text: str, most: int = _CELL, **style: bool) -> Block:
+    return rich(line(leaf(cut(text or "-", most), **style)))

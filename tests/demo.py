@@ -88,7 +88,7 @@ def _automatic(stack: Stack, console: Console) -> None:
     console.print("Olga, the second of two, approves the refunds.")
     thread.approve(BRUNO, "Mail")
     console.print("Bruno approves the mail.")
-    _accepted(thread.reject(OMAR, "inactive for 3 years", "Finance needs these until January."), "the rejection")
+    _accepted(thread.reject(OMAR, "Delete 29 customers", "Finance needs these until January."), "the rejection")
     console.print(
         "Omar rejects the deletion of inactive customers. Nobody decides the erasure requests: silence is a no."
     )
