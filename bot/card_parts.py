@@ -58,14 +58,14 @@ def _body(call: Call, law: CardLaw, allowance: Allowance, *, wide: int) -> list[
     words = allowance.take(one_line(content.reason or ""), 120 * wide)
     parts = [_heading(call, headline)]
     shown = [*(line(leaf("⚠ "), leaf(text, bold=True)) for text in must if text)]
-    shown += [line(leaf(text)) for text in points if text]
+    shown += [line(leaf(text, bold=at == 0)) for at, text in enumerate(points) if text]
     parts += [bullets(shown)] if shown else []
+    parts.append(line(leaf(who, bold=True)))
     if any(rows):
         parts += [line(leaf(_rows_title(preview), italic=True)), bullets([line(leaf(row)) for row in rows if row])]
     parts += [quote(body)] if body else []
     if words:
         parts.append(line(leaf("The agent's own words, not checked: ", italic=True), leaf(f"“{words}”")))
-    parts.append(line(leaf(who, bold=True)))
     seal = f" · seal `{short_seal(call.seal)}`" if call.seal else ""
     note = " · shortened, Details shows all of it" if allowance.cut else ""
     return [rich(*parts), context(f"{tool} · version {call.version}{seal}{note}")]
