@@ -120,7 +120,8 @@ def build_worker(
         default_result_ttl=CLOCKED.done,
         log_job_description=False,
     )
-    client.connection_pool.disconnect()  # connections opened before still have the short timeout
+    client.connection_pool.disconnect()
+    client.connection_pool.reset()  # the pool's old connections, open or not, would keep the short timeout
     return worker
 
 

@@ -169,3 +169,14 @@ def test_a_loop_that_ends_by_itself_is_not_mistaken_for_a_calm_end(desk: Desk, m
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_an_idle_worker_waits_as_long_as_the_queue_does_even_when_its_client_was_used_before(desk: Desk) -> None:
+    client = connect(desk.url)
+    client.ping()
+
+    worker = build_worker(client, desk.vault, allowed=Desk.allowed)
+
+    connection = client.connection_pool.get_connection()
+    assert connection.socket_timeout > worker.dequeue_timeout
+    client.connection_pool.release(connection)
