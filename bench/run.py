@@ -59,7 +59,9 @@ def _mails(stack: Stack) -> int:
 
 
 def _used_memory(stack: Stack) -> int:
-    return int(connect(stack.env["REDIS_URL"]).info("memory")["used_memory"])
+    """Bytes of every key of ours, as the server counts them, without what RQ and the clock keep for a minute."""
+    client = connect(stack.env["REDIS_URL"])
+    return sum(client.memory_usage(key) or 0 for key in client.scan_iter(match="vobo:*"))
 
 
 if __name__ == "__main__":
