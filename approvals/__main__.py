@@ -7,6 +7,7 @@ import click
 from approvals.commands import freezing, keys, ledger, show, start
 from approvals.errors import ApprovalsError
 from policies.law import LawRefused
+from policies.reviewers import ReviewersRefused
 
 
 @click.group()
@@ -28,9 +29,11 @@ for command in (
 
 def main() -> None:
     """Run the command; what it refuses is one sentence, not a traceback."""
+    if "" not in sys.path:  # a console script does not look where it is called, where a team's rules may be
+        sys.path.insert(0, "")
     try:
         cli()
-    except (ApprovalsError, LawRefused) as refused:
+    except (ApprovalsError, LawRefused, ReviewersRefused) as refused:
         click.echo(str(refused), err=True)
         sys.exit(1)
 

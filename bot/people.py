@@ -45,7 +45,7 @@ class PeopleDesk:
             SlackUnavailable: Slack did not say. Then nobody may decide under this name.
         """
         try:
-            told: Any = self._client.users_info(user=user)["user"]
+            told: Any = self._client.users_info(user=user, include_locale=True)["user"]
             groups = tuple(group for group in self._groups if user in self._of_group(group))
         except (SlackClientError, OSError, KeyError) as failed:
             raise SlackUnavailable("Slack could not say who you are just now, so nothing was decided.") from failed
@@ -60,6 +60,13 @@ class PeopleDesk:
             except (SlackClientError, OSError):
                 continue
         return found
+
+    def all_empty(self, groups: Iterable[str]) -> bool:
+        """Whether Slack says that none of these user groups has a member; what it does not say counts as no."""
+        try:
+            return not any(self._of_group(group) for group in groups)
+        except (SlackClientError, OSError):
+            return False
 
     def _of_group(self, group: str) -> frozenset[str]:
         with self._lock:
@@ -78,6 +85,10 @@ class Watch:
         self._desk = desk
         self._store = store
         self._named = {user for tier in reviewers.tiers.values() for user in tier.users}
+        self._named |= {one.by for one in reviewers.standins}
+        self._groups_only = {
+            name: tier.usergroups for name, tier in reviewers.tiers.items() if tier.usergroups and not tier.users
+        }
         self._until: dict[str, int] = {}
         self._lock = threading.Lock()
         self._older_than_ms = older_than_ms
@@ -92,6 +103,7 @@ class Watch:
         """Refresh whoever is due; returns how many. A failure leaves the snapshot old, and so the call waiting."""
         now = self._store.now()
         self._adopt(now)
+        self._tell_of_empty_tiers()
         refreshed = 0
         with self._lock:
             watched = dict(self._until)
@@ -106,6 +118,13 @@ class Watch:
             refreshed += 1
         return refreshed
 
+    def _tell_of_empty_tiers(self) -> None:
+        """Ops is told once about a tier that names user groups only, all of them without members."""
+        for name, groups in self._groups_only.items():
+            told = self._store.outbox.load(f"alert:tier:{name}") is not None
+            if not told and self._desk.all_empty(groups):
+                self._store.outbox.owe("alert", f"tier:{name}")
+
     def _adopt(self, now: int) -> None:
         """Watch those who decided elsewhere; once, or a snapshot that we refresh would keep itself alive for ever."""
         for user in (self._named | self._desk.members()) - self._until.keys():
@@ -118,7 +137,8 @@ class Watch:
 def usergroups_of(reviewers: Reviewers) -> tuple[str, ...]:
     """The Slack user groups that the law names."""
     groups = [group for tier in reviewers.tiers.values() for group in tier.usergroups]
-    groups += [starter for starter in reviewers.starters or () if starter.startswith("S")]
+    starters = (*(reviewers.starters or ()), *(one for each in reviewers.agents.values() for one in each.starters))
+    groups += [starter for starter in starters if starter.startswith("S")]
     return tuple(dict.fromkeys(groups))
 
 

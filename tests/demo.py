@@ -1,11 +1,13 @@
 """`make demo`: the whole story on this machine. `--auto` plays the reviewers too, and checks the effects."""
 
+import fcntl
 import json
 import shutil
 import signal
 import sys
 import tempfile
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import click
@@ -14,7 +16,7 @@ from rich.table import Table
 
 import reviewing
 from reviewing import BRUNO, OLGA, OMAR, OPS, REQUEST, text_of
-from stack import ROOT, NotInTime, Stack, until
+from stack import ROOT, NotInTime, Stack, listens, until
 
 PORT = 8055
 #: How long a card waits in the automatic demo, so that its silence ends while you watch.
@@ -26,10 +28,33 @@ SHORT_TTL_S = 40
 @click.option("--port", default=PORT, help="Where the sandbox Slack page listens.")
 def main(auto: bool, port: int) -> None:  # noqa: FBT001 - click passes flags by name
     """Start everything, run the main job, clean up."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    console = Console(soft_wrap=True)
+    for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(ending, _stop)
+    if not auto and listens(port):
+        console.print(f"Port {port} is taken, perhaps by another demo. Stop it, or: make demo ARGS='--port {port + 1}'")
+        sys.exit(1)
     home = Path(tempfile.mkdtemp(prefix="vobo-demo-")) if auto else ROOT / ".var" / "demo"
-    console = Console()
-    stack = Stack(home, port=0 if auto else port, extra=_short_ttl(home) if auto else {})
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "demo.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            console.print("A demo of this checkout is running already. Stop it first: Ctrl-C where it was started.")
+            sys.exit(1)
+        _run(
+            Stack(home, port=0 if auto else port, extra=_short_ttl(home) if auto else {}, tied=True), console, auto=auto
+        )
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Stop once; a second signal must not interrupt the cleaning up."""
+    for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(ending, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _run(stack: Stack, console: Console, *, auto: bool) -> None:
     try:
         stack.prepare()
         stack.run("-m", "worker.refund_desk.shop", "load", "--fresh")
@@ -42,14 +67,15 @@ def main(auto: bool, port: int) -> None:  # noqa: FBT001 - click passes flags by
         else:
             _by_hand(stack, console)
     except NotInTime as late:
-        console.print(f"[red]Not as it should be:[/red] {late}", markup=False)
+        console.print(f"Not as it should be: {late}", markup=False)
         sys.exit(1)
     except KeyboardInterrupt:
         console.print("\nStopping.")
+        sys.exit(130 if auto else 0)
     finally:
         stack.stop()
         if auto:
-            shutil.rmtree(home, ignore_errors=True)
+            shutil.rmtree(stack.home, ignore_errors=True)
 
 
 def _short_ttl(home: Path) -> dict[str, str]:
@@ -62,12 +88,19 @@ def _short_ttl(home: Path) -> dict[str, str]:
 
 
 def _by_hand(stack: Stack, console: Console) -> None:
+    env = stack.home / "env"
+    env.touch(mode=0o600)
+    names = ("REDIS_URL", "VOBO_STATE_KEYS", "VOBO_LEDGER_URL", "VOBO_SHOP_URL")
+    env.write_text("".join(f"export {name}='{stack.env[name]}'\n" for name in names))
     console.print(
-        f"Open it, then write in #refund-desk:\n\n    @vobo {REQUEST}\n\n"
+        f"Open it, then press the first example below, or write in #refund-desk:\n\n    @vobo {REQUEST}\n\n"
         "Three cards come into the thread. Switch who you are at the top of the page: Rosa asked, so she may not\n"
-        "decide; Bruno and Olga are billing, Omar reads #vobo-ops. Approve, edit an amount, reject, or wait.\n"
-        "The effects are in the shop database: "
-        f"VOBO_SHOP_URL={stack.shop_url} .venv/bin/python -m worker.refund_desk.shop effects\n\n"
+        "decide; Bruno and Olga are billing, Olga and Omar ops leads. Approve, edit an amount, or reject. What nobody\n"
+        "decides expires: after 15 minutes in business hours, 4 hours outside.\n\n"
+        "What happened, from another terminal:\n\n"
+        f"    . {env.relative_to(ROOT)}\n"
+        "    .venv/bin/vobo ledger\n"
+        "    .venv/bin/python -m worker.refund_desk.shop effects\n\n"
         "Ctrl-C ends everything."
     )
     signal.pause()
@@ -79,7 +112,7 @@ def _automatic(stack: Stack, console: Console) -> None:
     cards = thread.wait_for_cards(3)
     console.print(f"{len(cards)} cards, one per blast radius:")
     for card in cards:
-        console.print(f"  - {card['text'].splitlines()[0]}", markup=False)
+        console.print(f"  - {card['text'].partition('. For <')[0]}", markup=False)
     edited = thread.edit(BRUNO, "Refund 38", "pay_0009", "250.00")
     _accepted(edited, "the edit")
     console.print("Bruno lowers pay_0009 from 312.40 to 250.00 EUR, which is his approval of the new version.")

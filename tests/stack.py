@@ -1,5 +1,6 @@
 """The whole of vobo on this machine: embedded Valkey, sandbox Slack, bot, worker and clock as real processes."""
 
+import ctypes
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from approvals.vault import new_key
 from bot.sandbox import WorkspaceClient
 
 T = TypeVar("T")
+PR_SET_PDEATHSIG = 1
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = {
     "sandbox": ("-m", "bot.sandbox"),
@@ -39,6 +41,8 @@ class Stack:
     extra: dict[str, str] = field(default_factory=dict)
     port: int = 0
     sandbox_args: tuple[str, ...] = ()
+    #: End the processes when this one is gone, however it went. Only where one thread starts them all.
+    tied: bool = False
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
 
@@ -110,13 +114,19 @@ class Stack:
             arguments += ["--port", str(self.port), *self.sandbox_args]
         with (self.home / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, *arguments], env=self.env, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+                [sys.executable, *arguments],
+                env=self.env,
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_end_with_parent if self.tied else None,  # noqa: PLW1509 - the demo has one thread
             )
         if name == "sandbox":
             until(self._answers, "the sandbox answers", 20, self.home)
 
     def _answers(self) -> bool:
-        return _listens(self.port)
+        return listens(self.port)
 
     def start_all(self) -> None:
         """Start sandbox, bot, worker and clock, and wait until the bot is connected."""
@@ -130,7 +140,7 @@ class Stack:
             until(lambda: self.slack.state()["connections"], "the bot connects", 30, self.home)
         else:
             port = int(self.env["PORT"])
-            until(lambda: _listens(port), "the bot listens", 30, self.home)
+            until(lambda: listens(port), "the bot listens", 30, self.home)
 
     def kill(self, name: str, how: int = signal.SIGKILL) -> None:
         """Kill a process and everything it started."""
@@ -164,6 +174,12 @@ def tails(home: Path, lines: int = 15) -> str:
     )
 
 
+def _end_with_parent() -> None:
+    """In the child: end when whoever started the stack is gone, however it went. Linux only; elsewhere nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def free_port() -> int:
     """A port that nobody listens on now."""
     with socket.socket() as probe:
@@ -171,7 +187,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody listens on a port of this machine."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

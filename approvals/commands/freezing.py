@@ -15,8 +15,20 @@ def freeze(reason: str) -> None:
 
 
 @click.command()
-def unfreeze() -> None:
-    """Let approved calls run again."""
+@click.option("--reconciled", is_flag=True, help="You compared what the ledger and the providers know with Redis.")
+@click.option("--reason", default="", help="Why effects may happen again; the ledger keeps it.")
+def unfreeze(reconciled: bool, reason: str) -> None:  # noqa: FBT001 - click passes a flag by name
+    """Let approved calls run again. What Redis forgot would run twice, so say that you looked, or why not."""
     found, _, _ = opened()
-    found.store.switches.unfreeze(getpass.getuser())
+    frozen = found.store.switches.frozen()
+    if frozen is None:
+        click.echo("Nothing is frozen.")
+        return
+    if not reconciled and not reason.strip():
+        raise click.UsageError(
+            f"Effects are {frozen}. Compare `vobo ledger` with the providers and settle what differs, then repeat"
+            " this with --reconciled; or say with --reason why that is not needed."
+        )
+    why = "; ".join(part for part in ("reconciled" if reconciled else "", reason.strip()) if part)
+    found.store.switches.unfreeze(getpass.getuser(), why)
     click.echo("Unfrozen: approved calls run again, those whose time has passed lapse.")

@@ -1,53 +1,107 @@
-import csv
-import json
-import sys
-
 import click
-from rich.console import Console
 
+from approvals.anchoring import anchors, verify
+from approvals.anchors import Anchor, Signer
+from approvals.commands.instants import Instant
 from approvals.commands.opening import opened
-from approvals.commands.show import timeline
+from approvals.commands.tables import print_found
 from approvals.drain import drain_once
-from approvals.ledger import Ledger, LedgerRow
+from approvals.ledger import Ledger
+from approvals.opening import Opened
+from approvals.questions import Question, answer
+from approvals.settings import Settings
+from policies.money import Money, MoneyRefused
+
+LEAST_PERSON = 4
+
+
+class Amount(click.ParamType):
+    """An amount as people write it, `250.00 EUR`."""
+
+    name = "amount"
+
+    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> Money:
+        """Read what was typed."""
+        number, _, currency = str(value).rpartition(" ")
+        try:
+            return Money.typed(number, currency.upper())
+        except (MoneyRefused, ValueError, KeyError):
+            self.fail(f'{value!r} is no amount. Write it like "250.00 EUR".', param, context)
 
 
 @click.group(invoke_without_command=True)
-@click.option("--by", "actor", default=None, help="Slack user id of who decided.")
+@click.option("--by", default=None, help="Who: a Slack user id, or a name as it was at the time.")
 @click.option("--run", default=None, help="Only this run.")
+@click.option("--tool", default=None, help="Only calls of this tool.")
+@click.option("--resource", default=None, help="Only calls that touch this, for example pay_0001.")
+@click.option("--over", type=Amount(), default=None, help='Only calls about more than this: --over "250.00 EUR".')
+@click.option("--since", type=Instant(), default=None, help="From when: 30d, 12h, 2026-11-29, 2026-11-29T23:10 (UTC).")
+@click.option("--until", type=Instant(), default=None, help="Until when, not included.")
 @click.option("--type", "types", multiple=True, help="Only these events, for example approved.")
 @click.option("--as", "shape", type=click.Choice(["table", "json", "csv"]), default="table")
 @click.pass_context
-def ledger(context: click.Context, actor: str | None, run: str | None, types: tuple[str, ...], shape: str) -> None:
+def ledger(context: click.Context, shape: str, **asked: object) -> None:
     """Who approved what, and when."""
     if context.invoked_subcommand:
         return
-    found, _, settings = opened()
-    kept = Ledger.open(settings.ledger_url)
-    drain_once(found.store, kept)
-    rows = kept.rows(found.store.tenant, run=run, actor=actor, types=types)
-    _print(rows, shape)
+    found, kept, _ = open_ledger()
+    question = Question(**asked)  # type: ignore[arg-type] - click has made each what its option says
+    print_found(answer(kept, found.store.tenant, question), shape)
 
 
-@ledger.command()
-def verify() -> None:
-    """Check that no row was changed, removed, inserted or re-ordered."""
-    found, _, settings = opened()
-    problems = Ledger.open(settings.ledger_url).verify(found.store.tenant)
+@ledger.command("verify")
+@click.option("--anchor", "texts", multiple=True, help="An anchor as the ops channel shows it.")
+@click.option("--key", "public_keys", multiple=True, help="A public key that you noted from `vobo ledger key`.")
+@click.pass_context
+def verify_(context: click.Context, texts: tuple[str, ...], public_keys: tuple[str, ...]) -> None:
+    """Check that no row was changed, removed, inserted, re-ordered or cut off, and that all anchors hold."""
+    noted = tuple(Anchor.read(text) for text in texts)
+    found, kept, settings = open_ledger()
+    signer, tenant = signer_of(found, settings), found.store.tenant
+    problems = verify(found.store, kept, signer, noted=noted, keys=public_keys)
     for problem in problems:
         click.echo(problem)
     if problems:
-        sys.exit(1)
-    click.echo("The ledger is whole: every row follows from the row before it.")
+        context.exit(1)
+    made = anchors(kept, tenant)
+    signed = f" Signed up to row {made[-1].seq}, by {len(made)} anchors." if made else " No anchor was made yet."
+    click.echo(f"The ledger is whole: every row follows from the row before it.{signed}")
 
 
-def _print(rows: list[LedgerRow], shape: str) -> None:
-    if shape == "json":
-        for row in rows:
-            click.echo(json.dumps({"seq": row.seq, "hash": row.hash, **row.body}, ensure_ascii=False))
-    elif shape == "csv":
-        names = ["at", "type", "run", "call", "tool", "actor", "name", "reason", "cause", "seal"]
-        writer = csv.DictWriter(sys.stdout, names, extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(row.body for row in rows)
-    else:
-        Console().print(timeline(rows, title="Ledger"))
+@ledger.command()
+def key() -> None:
+    """The public key of the ledger's anchors. Note it where whoever runs the database cannot write."""
+    found, _, settings = opened()
+    click.echo(signer_of(found, settings).trusted[0])
+
+
+@ledger.command()
+@click.option("--person", default=None, help="A Slack user id, or a value such as an address.")
+@click.option("--before", type=Instant(), default=None, help="Personal values older than this: 365d, 2026-01-01.")
+@click.confirmation_option(prompt="Personal values are deleted for good. Go on?")
+def erase(person: str | None, before: int | None) -> None:
+    """Forget personal values. Events and their chain stay: they hold hashes, which say nothing without their salts."""
+    if person is None and before is None:
+        raise click.UsageError("Say whose values (--person) or how old they are (--before).")
+    if person is not None and len(person.strip()) < LEAST_PERSON:
+        raise click.UsageError(f"--person needs at least {LEAST_PERSON} characters; less would fit half of the ledger.")
+    found, kept, _ = open_ledger()
+    erased = kept.erase(found.store.tenant, person=person.strip() if person else None, before=before)
+    what = "of one person" if person else "by age"
+    found.store.calls.note("", event="erased", person=None, detail=f"{erased} personal values, {what}")
+    click.echo(f"{erased} personal values were erased. Backups and exports made before still hold them.")
+
+
+def open_ledger() -> tuple[Opened, Ledger, Settings]:
+    """The store and its ledger, with everything in it that has happened so far."""
+    found, _, settings = opened()
+    kept = Ledger.open(settings.ledger_url)
+    while drain_once(found.store, kept):
+        continue
+    return found, kept, settings
+
+
+def signer_of(found: Opened, settings: Settings) -> Signer:
+    """Who signs anchors here."""
+    secret = settings.anchor_key
+    return Signer.of(found.vault, secret.get_secret_value() if secret else None)

@@ -2,17 +2,20 @@ import click
 
 from approvals.opening import Opened, open_store
 from approvals.settings import Settings, SettingsRefused
-from policies.law import Law, load_law
+from policies.reviewers import Reviewers
 
 
-def opened() -> tuple[Opened, Law, Settings]:
-    """The home team's store and its law, from the environment; warnings go to standard error."""
+def opened() -> tuple[Opened, Reviewers, Settings]:
+    """The home team's store and its people, from the environment; warnings go to standard error.
+
+    No rule is loaded: what has happened can be told from anywhere, also when the law is broken.
+    """
     settings = Settings.read()
-    law = load_law(settings.rules, read_reviewers(settings))
-    found = open_store(settings, tenant=law.reviewers.team)
+    reviewers = Reviewers.from_toml(read_reviewers(settings))
+    found = open_store(settings, tenant=reviewers.team)
     for warning in found.warnings:
         click.echo(f"Warning: {warning}", err=True)
-    return found, law, settings
+    return found, reviewers, settings
 
 
 def read_reviewers(settings: Settings) -> str:

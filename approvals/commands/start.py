@@ -1,5 +1,7 @@
 import getpass
 import hashlib
+import re
+from collections.abc import Callable
 
 import click
 
@@ -7,10 +9,30 @@ from approvals.commands.opening import opened
 from approvals.outcomes import Outcome
 
 
+def _slack_id(letters: str) -> Callable[[click.Context, click.Parameter, str], str]:
+    def check(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+        if not re.fullmatch(f"[{letters}][A-Z0-9_]{{2,}}", value):
+            example = f"{letters[0]}0123ABCD"
+            raise click.BadParameter(f"{value!r} is not a Slack id such as {example}; names and #channels do not work.")
+        return value
+
+    return check
+
+
 @click.command()
 @click.argument("request")
-@click.option("--channel", required=True, help="Id of the channel (C...) where the run is told and reviewed.")
-@click.option("--requester", required=True, help="Slack user id on whose behalf the run acts; may not approve it.")
+@click.option(
+    "--channel",
+    required=True,
+    callback=_slack_id("CG"),
+    help="Id of the channel (C...) where the run is told and reviewed.",
+)
+@click.option(
+    "--requester",
+    required=True,
+    callback=_slack_id("UW"),
+    help="Slack user id on whose behalf the run acts; may not approve it.",
+)
 @click.option("--agent", default="", help="Which agent of VOBO_AGENT; the first when not given.")
 @click.option("--once", default=None, help="A key of your own: the same key starts the same run only once.")
 def start(request: str, channel: str, requester: str, agent: str, once: str | None) -> None:
