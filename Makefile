@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: demo test check lint unit integration e2e bench lock chromium
+.PHONY: demo test check lint unit integration e2e kill-matrix bench fuzz mutants lock chromium postgres
 
 ## demo: the whole story on this machine, no Slack account needed (ARGS=--auto plays the reviewers too)
 demo: .venv/ready
@@ -25,14 +25,26 @@ lint: .venv/ready
 unit: .venv/ready
 	$(BIN)/python -m pytest tests/unit -q
 
-integration: .venv/ready
+integration: .venv/ready postgres
 	$(BIN)/python -m pytest tests/integration -q
 
 e2e: .venv/ready chromium
 	$(BIN)/python -m pytest tests/e2e -q
 
+## kill-matrix: kill -9 every process at every step of a run (ARGS='-k effects.intend' for some; part of e2e)
+kill-matrix: .venv/ready
+	$(BIN)/python -m pytest tests/e2e/test_kill_matrix.py -q $(ARGS)
+
 bench: .venv/ready
 	$(BIN)/python bench/run.py $(ARGS)
+
+## fuzz: random sequences of everything against a model of the store, other ones every time (ARGS=how many, default 300)
+fuzz: .venv/ready
+	FUZZ_EXAMPLES=$(or $(ARGS),300) $(BIN)/python -m pytest tests/integration/test_stateful.py -q
+
+## mutants: takes every guard away, one at a time, in a copy, and writes which test notices to docs/guards.md
+mutants: .venv/ready
+	$(BIN)/python tests/mutants.py $(ARGS)
 
 ## lock: re-resolve the newest stable releases into requirements.lock
 lock:
@@ -52,3 +64,9 @@ chromium:
 	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium for the browser tests" \
 	       && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
 	  || { echo "The browser tests need Chromium. Install it with: sudo apt-get install chromium"; exit 1; }
+
+postgres:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing PostgreSQL for the ledger's tests" \
+	       && apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; } \
+	  || { echo "The ledger is tested on PostgreSQL too. Install one with: sudo apt-get install postgresql"; exit 1; }

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from approvals.commands import freezing, keys, ledger, show, start
+from approvals.commands import export, freezing, init, keys, ledger, policies, report, show, start
 from approvals.errors import ApprovalsError
 from policies.law import LawRefused
 from policies.reviewers import ReviewersRefused
@@ -20,9 +20,13 @@ for command in (
     start.start,
     show.show,
     ledger.ledger,
+    export.export,
+    report.report,
     freezing.freeze,
     freezing.unfreeze,
     keys.keys,
+    policies.policies,
+    init.init,
 ):
     cli.add_command(command)
 

@@ -43,6 +43,10 @@ class Batches(Room):
         """
         return self.ask("record_posted", batch_id, channel, ts)
 
+    def on_it(self, batch_id: str, *, by: str, name: str) -> Answer:
+        """Somebody who may decide looks at it: no escalation. Decides nothing. The last one who says so is named."""
+        return self.ask("on_it", batch_id, by, name)
+
     def lease(self, batch_id: str, *, token: str, ttl_ms: int) -> BatchLease | None:
         """Take the batch for one worker; None when another holds it or nothing can be run or judged now."""
         answer = self.ask("lease_batch", batch_id, token, ttl_ms)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from approvals import codec
+from approvals.kept import kept
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, CallContent, Decision, Person
 from approvals.outcomes import Answer, Outcome
@@ -37,15 +38,16 @@ class Calls(Room):
     def reject(
         self, key: str, *, version: int, decision: Decision, person: Person, generation: int | None = None
     ) -> Answer:
-        """One reviewer's no, which settles, also while an edit is checked. A veto, unless a correction is asked for."""
+        """One reviewer's no, which settles, also while an edit is checked.
+
+        A veto; when a correction is asked for, only after one new proposal.
+        """
         call = load_call(self, key)
         if call is None:
             return Answer(Outcome.NOT_FOUND)
-        vetoes = [] if decision.correction else sentences(call, decision)
-        flat = [part for pair in vetoes for part in pair]
-        return self.ask(
-            "reject", key, version, *_signed(key, version, decision, person), generation, decision.reason, *flat
-        )
+        flat = [part for pair in sentences(call, decision) for part in pair]
+        signed = _signed(key, version, decision, person)
+        return self.ask("reject", key, version, *signed, generation, decision.reason, decision.correction, *flat)
 
     def decide_batch(
         self, batch_id: str, *, generation: int, decisions: Sequence[tuple[str, int, Decision]], person: Person
@@ -77,7 +79,8 @@ class Calls(Room):
         approval = decision.model_copy(update={"verdict": "approve", "version": version + 1})
         blob = self.seal(codec.CALL, key, version + 1, content.model_dump_json())
         fingerprint = digest({"arguments": content.arguments})
-        extra = (approval.model_dump_json(), fingerprint, blob)
+        told = kept(self, key, version + 1, content, previewed=False)
+        extra = (approval.model_dump_json(), fingerprint, blob, told)
         return self.ask("edit", key, version, *_signed(key, version, decision, person), *extra)
 
     def refresh(
@@ -99,7 +102,9 @@ class Calls(Room):
         blob = self.seal(codec.CALL, key, version, content.model_dump_json())
         needed = 1 if auto else content.requirement.reviewers
         counts = codec.counts_text(content.requirement)
-        return self.ask("refresh", key, version, blob, seal, drift, rejected, needed, counts)
+        law = content.requirement.law
+        told = kept(self, key, version, content)
+        return self.ask("refresh", key, version, blob, seal, drift, rejected, needed, counts, law, told)
 
     def withdraw(self, key: str, *, by: str) -> Answer:
         """Take back a call that was not claimed yet. Whether `by` may do so is the caller's question."""

@@ -34,6 +34,8 @@ def run(room: Room, run_id: str, row: Row) -> Run | None:
         answer=room.open(ANSWER, run_id, 0, answer).decode() if answer else None,
         created_at=row.number("created_at"),
         ended_at=row.maybe_number("ended_at"),
+        cancelled_by=row.maybe("cancelled_by"),
+        cancelled_name=row.maybe("cancelled_name"),
     )
 
 
@@ -54,6 +56,10 @@ def batch(batch_id: str, row: Row, calls: Sequence[str]) -> Batch:
         posted_at=row.maybe_number("posted_at"),
         channel=row.maybe("channel"),
         ts=row.maybe("ts"),
+        notify=tuple(row.text("notify").split()) or None,
+        on_it=row.maybe("on_it"),
+        on_it_name=row.maybe("on_it_name"),
+        escalated_at=row.maybe_number("escalated_at"),
     )
 
 
@@ -121,4 +127,5 @@ def entry(entry_id: str, row: Row) -> OutboxEntry | None:
         ts=row.maybe("ts"),
         attempts=row.number("attempts"),
         sending=row.flag("sending"),
+        closed_by=row.maybe("closed_name") if row.maybe("closed_at_version") == row.maybe("desired") else None,
     )

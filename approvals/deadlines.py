@@ -1,14 +1,16 @@
 """The clock's verbs: what must happen because time passed. All are idempotent, any number of clocks may run."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from approvals.outcomes import Answer, Outcome
 from approvals.room import Room
 
 #: Kind of a deadline's member -> its script and what follows the subject in its arguments.
-SCRIPTS: dict[str, tuple[str, tuple[bool, ...]]] = {
+SCRIPTS: dict[str, tuple[str, tuple[bool | int, ...]]] = {
     "post": ("unposted", ()),
     "decide": ("expire", ()),
+    "remind": ("remind", (0, 0)),
     "lapse": ("lapse", ()),
     "lease": ("lost_lease", ()),
     "unknown": ("answer_unknown", (True,)),
@@ -17,7 +19,10 @@ SCRIPTS: dict[str, tuple[str, tuple[bool, ...]]] = {
 
 
 class Deadlines(Room):
-    """Members read `kind:subject`: post and decide of a batch; lapse, lease and unknown of a call; retire of a run."""
+    """Members read `kind:subject`.
+
+    post, remind, escalate and decide of a batch; lapse, lease and unknown of a call; retire of a run.
+    """
 
     __slots__ = ()
 
@@ -35,3 +40,15 @@ class Deadlines(Room):
             return Answer(Outcome.NOT_FOUND)
         script, extra = SCRIPTS[kind]
         return self.ask(script, subject, *extra)
+
+    def remind(self, batch_id: str, *, users: Sequence[str], interruptions: int) -> Answer:
+        """Half of the time is over: owe the thread a reminder, and these users a direct message within their hour."""
+        return self.ask("remind", batch_id, interruptions, len(users), *users)
+
+    def escalate(self, batch_id: str, *, users: Sequence[str], interruptions: int) -> Answer:
+        """Let the next tier decide too, and tell these of its users. Nothing when somebody is on it."""
+        return self.ask("escalate", batch_id, interruptions, len(users), *users)
+
+    def drop(self, kind: str, subject: str) -> None:
+        """Take a deadline out that can never matter."""
+        self.ask("drop_deadline", kind, subject)

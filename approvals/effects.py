@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from approvals import codec
 from approvals.caps import reservations
+from approvals.kept import kept
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, CallContent, Claim, Person
 from approvals.outcomes import Answer, Outcome
@@ -141,7 +142,15 @@ class Effects(Room):
 
     def _next(self, key: str, version: int, content: CallContent, seal: str) -> tuple[str | int | bytes, ...]:
         blob = self.seal(codec.CALL, key, version, content.model_dump_json())
-        return (version, blob, seal, content.requirement.reviewers, codec.counts_text(content.requirement))
+        return (
+            version,
+            blob,
+            seal,
+            content.requirement.reviewers,
+            codec.counts_text(content.requirement),
+            content.requirement.law,
+            kept(self, key, version, content),
+        )
 
 
 def _held(lease: BatchLease) -> tuple[str, str, int]:

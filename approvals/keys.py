@@ -40,6 +40,9 @@ class Keys:
         self.ledger = f"{self.prefix}ledger"  # stream of events, until drained into SQL
         self.lead = f"{self.prefix}lead"  # hash: which relay leads
         self.frozen = f"{self.prefix}frozen"  # hash: who froze everything, and why
+        self.vouched = f"{self.prefix}vouched"  # hash: the server that may claim, the newest drained event
+        self.told = f"{self.prefix}told"  # hash: Slack id -> when a card notified it last
+        self.withdrawn = f"{self.prefix}withdrawn"  # hash: tool -> until when nobody is asked about it
         self.switches = f"{self.prefix}switches"  # hash: home_team, self_approval
 
     def run(self, run: str) -> str:
@@ -82,6 +85,10 @@ class Keys:
         """Set: its calls that wait for a person."""
         return f"{self.prefix}batch:{batch}:open"
 
+    def batch_told(self, batch: str) -> str:
+        """Set: the users who got a direct message about the card."""
+        return f"{self.prefix}batch:{batch}:told"
+
     def call(self, call: str) -> str:
         """Hash: the call."""
         return f"{self.prefix}call:{call}"
@@ -105,6 +112,14 @@ class Keys:
     def vetoes(self, channel: str, thread_ts: str) -> str:
         """Hash: tool|resource -> the sentence of the rejection."""
         return f"{self.prefix}vetoes:{channel}:{thread_ts}"
+
+    def corrections(self, channel: str, thread_ts: str) -> str:
+        """Hash: tool|resource -> the sentence of a rejection that allows one new proposal."""
+        return f"{self.prefix}corrections:{channel}:{thread_ts}"
+
+    def heard(self, slack_id: str) -> str:
+        """Sorted set: the cards that notified this user or usergroup within the last hour -> when."""
+        return f"{self.prefix}heard:{slack_id}"
 
     def person(self, user: str) -> str:
         """Hash: the snapshot of a Slack user."""

@@ -1,83 +1,33 @@
 """Who decided what, for good: an append-only SQL table in which every row carries the hash of the row before."""
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
-import rfc8785
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Engine,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    create_engine,
-    event,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Engine, and_, delete, insert, or_, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from approvals.errors import ApprovalsError
+from approvals.ledger_check import chain_problems, columns_of, personal_problems
+from approvals.ledger_rows import GENESIS, Entropy, LedgerRow, Personal, canonical_body, chained, parted, rejoined
+from approvals.ledger_tables import EVENTS, HEADS, METADATA, PERSONAL, engine_of
 
-_METADATA = MetaData()
-
-EVENTS = Table(
-    "ledger_events",
-    _METADATA,
-    Column("tenant", String(64), primary_key=True),
-    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-    Column("event_id", String(64), nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("type", String(40), nullable=False),
-    Column("run", String(64), nullable=False, index=True),
-    Column("call", String(64), nullable=False, index=True),
-    Column("actor", String(64), nullable=False, index=True),
-    Column("tool", String(128), nullable=False),
-    Column("body", Text, nullable=False),
-    Column("hash", String(64), nullable=False),
-    UniqueConstraint("tenant", "event_id"),
-)
-HEADS = Table(
-    "ledger_heads",
-    _METADATA,
-    Column("tenant", String(64), primary_key=True),
-    Column("seq", BigInteger, nullable=False),
-    Column("hash", String(64), nullable=False),
-)
-
-GENESIS = "0" * 64
+__all__ = ["Ledger", "LedgerRow", "LedgerUnreachable"]
 
 
 class LedgerUnreachable(ApprovalsError):
     """The ledger's database cannot be reached; events wait in Redis. Check VOBO_LEDGER_URL."""
 
 
-class LedgerRow(NamedTuple):
-    """One event as it is kept."""
-
-    seq: int
-    event_id: str
-    at: int
-    type: str
-    body: dict[str, str]
-    hash: str
-
-
 class Ledger:
     """The SQL side of the ledger. Several processes may append; the head row makes them take turns."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        _METADATA.create_all(engine)
+    def __init__(self, engine: Engine, entropy: Entropy = os.urandom) -> None:
+        self.engine = engine
+        self._entropy = entropy
+        METADATA.create_all(engine)
 
     @classmethod
     def open(cls, url: str) -> "Ledger":
@@ -88,7 +38,7 @@ class Ledger:
         """
         shown = make_url(url).render_as_string(hide_password=True)
         try:
-            return cls(_engine(url))
+            return cls(engine_of(url))
         except (SQLAlchemyError, OSError) as failed:
             raise LedgerUnreachable(
                 f"The ledger {shown} cannot be opened ({type(failed).__name__}). Check VOBO_LEDGER_URL."
@@ -102,8 +52,8 @@ class Ledger:
         """
         batch = list(events)
         try:
-            with self._engine.begin() as connection:
-                seq, previous = _locked_head(connection, tenant)
+            with self.engine.begin() as connection:
+                seq, previous = locked_head(connection, tenant)
                 known = set(
                     connection.scalars(
                         select(EVENTS.c.event_id).where(
@@ -111,17 +61,22 @@ class Ledger:
                         )
                     )
                 )
-                rows: list[dict[str, Any]] = []
+                rows, personal = list[dict[str, Any]](), list[dict[str, Any]]()
                 for event_id, fields in batch:
                     if event_id in known:
                         continue
                     known.add(event_id)
                     seq += 1
-                    row = _row(tenant, seq, event_id, fields, previous)
+                    body, apart = parted(fields, self._entropy)
+                    row = _row(tenant, seq, event_id, body, previous)
                     previous = row["hash"]
                     rows.append(row)
+                    personal.extend(_personal(tenant, row, one) for one in apart)
                 if rows:
                     connection.execute(insert(EVENTS), rows)
+                if personal:
+                    connection.execute(insert(PERSONAL), personal)
+                if rows:
                     connection.execute(update(HEADS).where(HEADS.c.tenant == tenant).values(seq=seq, hash=previous))
                 return len(rows)
         except SQLAlchemyError as failed:
@@ -138,56 +93,89 @@ class Ledger:
         actor: str | None = None,
         types: Sequence[str] = (),
         since: int | None = None,
+        until: int | None = None,
+        tool: str | None = None,
+        calls: Collection[str] | None = None,
     ) -> list[LedgerRow]:
-        """Events in order, narrowed by run, actor, type or instant (ms)."""
-        query = select(EVENTS).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq)
-        if run:
-            query = query.where(EVENTS.c.run == run)
-        if actor:
-            query = query.where(EVENTS.c.actor == actor)
-        if types:
-            query = query.where(EVENTS.c.type.in_(types))
-        if since is not None:
-            query = query.where(EVENTS.c.at >= since)
-        with self._engine.connect() as connection:
-            found = connection.execute(query).all()
-        return [LedgerRow(row.seq, row.event_id, row.at, row.type, _loads(row.body), row.hash) for row in found]
+        """Events in order, narrowed by run, actor, type, tool, calls or instants (ms; `until` is not included).
+
+        Raises:
+            LedgerUnreachable: the database does not answer.
+        """
+        wanted = [EVENTS.c.tenant == tenant]
+        exact = ((EVENTS.c.run, run), (EVENTS.c.actor, actor), (EVENTS.c.tool, tool))
+        wanted += [column == value for column, value in exact if value]
+        wanted += [EVENTS.c.call.in_(calls)] if calls is not None else []
+        wanted += [EVENTS.c.type.in_(types)] if types else []
+        wanted += [EVENTS.c.at >= since] if since is not None else []
+        wanted += [EVENTS.c.at < until] if until is not None else []
+        same = and_(PERSONAL.c.tenant == EVENTS.c.tenant, PERSONAL.c.seq == EVENTS.c.seq)
+        values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted)
+        try:
+            with self.engine.connect() as connection:
+                found = connection.execute(select(EVENTS).where(*wanted).order_by(EVENTS.c.seq)).all()
+                personal = {row.hash: row.value for row in connection.execute(values)}
+        except SQLAlchemyError as failed:
+            raise _unread(failed) from failed
+        return [_kept(row, personal) for row in found]
+
+    def hash_before(self, tenant: str, seq: int) -> str:
+        """The hash that row `seq` follows from."""
+        query = select(EVENTS.c.hash).where(EVENTS.c.tenant == tenant, EVENTS.c.seq == seq - 1)
+        try:
+            with self.engine.connect() as connection:
+                return connection.scalar(query) or GENESIS
+        except SQLAlchemyError as failed:
+            raise _unread(failed) from failed
+
+    def erase(self, tenant: str, *, person: str | None = None, before: int | None = None) -> int:
+        """Forget personal values of a person (a Slack id, or the value itself), or older than an instant (ms).
+
+        The chain stays whole: it holds hashes, which say nothing once their salts are gone. Returns how many values
+        were erased.
+
+        Raises:
+            LedgerUnreachable: nothing was erased.
+        """
+        text = (person or "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        within = and_(PERSONAL.c.kind != "name", PERSONAL.c.value.ilike(f"%{text}%", escape="\\"))
+        whose = or_(PERSONAL.c.subject == person, PERSONAL.c.value == person, within)
+        wanted = [PERSONAL.c.tenant == tenant]
+        wanted += [whose] if person else []
+        wanted += [PERSONAL.c.at < before] if before is not None else []
+        if len(wanted) == 1:
+            raise ValueError("Erasing needs a person or an instant; everything is never meant.")
+        try:
+            with self.engine.begin() as connection:
+                return connection.execute(delete(PERSONAL).where(*wanted)).rowcount
+        except SQLAlchemyError as failed:
+            raise LedgerUnreachable(f"Nothing was erased ({type(failed).__name__}). Check VOBO_LEDGER_URL.") from failed
+
+    def head(self, tenant: str) -> LedgerRow | None:
+        """The newest event; None when there is none.
+
+        Raises:
+            LedgerUnreachable: the database does not answer.
+        """
+        query = select(EVENTS).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq.desc()).limit(1)
+        try:
+            with self.engine.connect() as connection:
+                row = connection.execute(query).one_or_none()
+        except SQLAlchemyError as failed:
+            raise _unread(failed) from failed
+        return _kept(row, {}) if row is not None else None
 
     def verify(self, tenant: str) -> list[str]:
         """One sentence for everything that does not follow from the row before; empty when all does."""
-        problems: list[str] = []
-        previous, expected = GENESIS, 1
-        for row in self.rows(tenant):
-            if row.seq != expected:
-                problems.append(f"Row {expected} is missing.")
-            if _hash(previous, row.seq, row.event_id, row.body) != row.hash:
-                problems.append(f"Row {row.seq} ({row.type}) was changed, or a row before it was.")
-            previous, expected = row.hash, row.seq + 1
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
+            rows = connection.execute(select(EVENTS).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq)).all()
             head = connection.execute(select(HEADS).where(HEADS.c.tenant == tenant)).one_or_none()
-        if head is not None and (head.seq, head.hash) != (expected - 1, previous):
-            problems.append(f"The newest rows are gone: {head.seq} were written, {expected - 1} are here.")
-        return problems
+            apart = connection.execute(select(PERSONAL).where(PERSONAL.c.tenant == tenant)).all()
+        return [*chain_problems(rows, head), *personal_problems(apart)]
 
 
-def _engine(url: str) -> Engine:
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite" and parsed.database and parsed.database != ":memory:":
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url)
-    if parsed.get_backend_name() == "sqlite":
-        event.listen(engine, "connect", _durable_sqlite)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    return engine
-
-
-def _durable_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # we say BEGIN IMMEDIATE ourselves, so that two writers take turns
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _locked_head(connection: Any, tenant: str) -> tuple[int, str]:
+def locked_head(connection: Any, tenant: str) -> tuple[int, str]:
+    """The number and hash of the newest row, held until the transaction ends so that writers take turns."""
     query = select(HEADS).where(HEADS.c.tenant == tenant).with_for_update()
     head = connection.execute(query).one_or_none()
     if head is None:
@@ -196,27 +184,26 @@ def _locked_head(connection: Any, tenant: str) -> tuple[int, str]:
     return head.seq, head.hash
 
 
-def _row(tenant: str, seq: int, event_id: str, fields: Mapping[str, str], previous: str) -> dict[str, Any]:
-    body = dict(fields)
+def _row(tenant: str, seq: int, event_id: str, body: dict[str, str], previous: str) -> dict[str, Any]:
+    canonical = canonical_body(body)
     return {
         "tenant": tenant,
         "seq": seq,
         "event_id": event_id,
-        "at": int(body.get("at", "0")),
-        "type": body.get("type", ""),
-        "run": body.get("run", ""),
-        "call": body.get("call", ""),
-        "actor": body.get("actor", ""),
-        "tool": body.get("tool", ""),
-        "body": rfc8785.dumps(body).decode(),
-        "hash": _hash(previous, seq, event_id, body),
+        **columns_of(body),
+        "body": canonical,
+        "hash": chained(previous, seq, event_id, canonical),
     }
 
 
-def _hash(previous: str, seq: int, event_id: str, body: Mapping[str, str]) -> str:
-    return hashlib.sha256(rfc8785.dumps([previous, str(seq), event_id, dict(body)])).hexdigest()
+def _personal(tenant: str, row: Mapping[str, Any], one: Personal) -> dict[str, Any]:
+    return {"tenant": tenant, "seq": row["seq"], "at": row["at"], **one._asdict()}
 
 
-def _loads(body: str) -> dict[str, str]:
-    loaded: dict[str, str] = json.loads(body)
-    return loaded
+def _kept(row: Any, personal: Mapping[str, str]) -> LedgerRow:
+    raw: dict[str, str] = json.loads(row.body)
+    return LedgerRow(row.seq, row.event_id, row.at, row.type, rejoined(raw, personal), row.hash, raw)
+
+
+def _unread(failed: SQLAlchemyError) -> LedgerUnreachable:
+    return LedgerUnreachable(f"The ledger could not be read ({type(failed).__name__}). Check VOBO_LEDGER_URL.")

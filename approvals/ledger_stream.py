@@ -1,9 +1,16 @@
 """The ledger's events on their way into SQL: written by the verb's own script, kept here until drained."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from approvals.kept import disclosed, replaced
+from approvals.outcomes import Answer
 from approvals.room import Room
+from approvals.vault import BlobKeyMissing, BlobTampered
+from policies.strict_json import write_json
+
+UNREADABLE = "What was kept of this version could not be read when it left Redis."
 
 
 class LedgerStream(Room):
@@ -15,10 +22,63 @@ class LedgerStream(Room):
         """(id, fields) of the oldest events."""
         return self._range(count)
 
+    def opened(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """An event with the personal values of what it keeps in place. Those that cannot be opened are lost.
+
+        Whoever changed them changed nothing else of the event, and ops has been told.
+        """
+        text = fields.get("kept", "")
+        if not text:
+            return dict(fields)
+        try:
+            document = disclosed(self, fields["call"], int(fields["version"]), text)
+        except (BlobTampered, BlobKeyMissing):
+            document = replaced(json.loads(text)["shown"], lambda _: None)
+        except (ValueError, KeyError, TypeError, IndexError):  # nobody but us writes it: one bad event stops no other
+            document = {"arguments": None, "problem": UNREADABLE}
+        return {**fields, "kept": write_json(document)}
+
     def drop(self, ids: Sequence[str]) -> None:
         """These events are kept elsewhere now. Dropping twice does nothing."""
         if ids:
-            self.client.xdel(self.keys.ledger, *ids)
+            self.ask("drop_events", *ids)
+
+    def knows(self, event_id: str) -> bool:
+        """Whether this event is still here, or was dropped because it is kept in SQL: it happened in this store."""
+        drained: Any = self.client.hget(self.keys.vouched, "drained")
+        if drained is not None and _place(event_id) <= _place(drained.decode()):
+            return True
+        return bool(self.client.xrange(self.keys.ledger, event_id, event_id))
+
+    def reaches(self, event_id: str | None) -> bool:
+        """Whether the ledger's newest event is at least as new as the newest that was handed over to it."""
+        drained: Any = self.client.hget(self.keys.vouched, "drained")
+        if drained is None:
+            return True
+        return event_id is not None and _place(event_id) >= _place(drained.decode())
+
+    def anchor(self, number: int, subject: str) -> Answer:
+        """Owe ops this anchor of the ledger, once, and remember that it exists."""
+        return self.ask("anchor", number, subject)
+
+    def anchored(self) -> int:
+        """How many anchors were made, whatever SQL says."""
+        stored: Any = self.client.hget(self.keys.vouched, "anchors")
+        return int(stored or 0)
+
+    def server(self) -> str:
+        """The id of the server process that answers; another one after a restart or a failover."""
+        found: Any = self.client.info("server")
+        return str(found["run_id"])
+
+    def vouched(self, server: str) -> bool:
+        """Whether claims may happen on this server process."""
+        stored: Any = self.client.hget(self.keys.vouched, "server")
+        return bool(stored == server.encode())
+
+    def vouch(self, server: str) -> Answer:
+        """Let claims happen on this server process; WRONG_STATE when another one answers by now."""
+        return self.ask("vouch", server)
 
     def of_run(self, run_id: str) -> list[dict[str, str]]:
         """The events of a run that are not drained yet, oldest first, each with its `id`."""
@@ -31,3 +91,9 @@ class LedgerStream(Room):
 
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:
     return {name.decode(): value.decode() for name, value in fields.items()}
+
+
+def _place(event_id: str) -> tuple[int, int]:
+    """Where an event stands in the order of the stream."""
+    ms, _, number = event_id.partition("-")
+    return int(ms), int(number)

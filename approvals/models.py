@@ -29,6 +29,8 @@ class Run(Frozen):
     answer: str | None = None
     created_at: int
     ended_at: int | None = None
+    cancelled_by: str | None = None
+    cancelled_name: str | None = None
 
 
 class CallContent(Frozen):
@@ -36,7 +38,7 @@ class CallContent(Frozen):
 
     `requested` is the model's raw argument text; `arguments` the sealed ones as canonical JSON text;
     `facts` likewise; `problem` says why the call could not be judged; `previous` is the difference to the version
-    before.
+    before. `personal` are the JSON pointers of the arguments that are somebody's: the ledger keeps them apart.
     """
 
     requested: str
@@ -50,6 +52,7 @@ class CallContent(Frozen):
     lookups: tuple[str, ...] = ()
     problem: str | None = None
     previous: tuple[str, ...] = ()
+    personal: tuple[str, ...] = ()
 
 
 class Call(Frozen):
@@ -91,7 +94,11 @@ class Call(Frozen):
 
 
 class Batch(Frozen):
-    """Calls reviewed together: one blast radius, at most eight calls, one card. `decide_by` is set when posted."""
+    """Calls reviewed together: one blast radius, at most eight calls, one card. `decide_by` is set when posted.
+
+    `notify` are the Slack ids that the card mentions, counted in their hour; None: everybody entitled. `on_it` is who
+    said that they are looking; after `escalated_at` the next tier may decide too.
+    """
 
     id: str
     run: str
@@ -107,6 +114,10 @@ class Batch(Frozen):
     posted_at: int | None = None
     channel: str | None = None
     ts: str | None = None
+    notify: tuple[str, ...] | None = None
+    on_it: str | None = None
+    on_it_name: str | None = None
+    escalated_at: int | None = None
 
 
 class BatchView(Frozen):
@@ -145,7 +156,7 @@ class ProposedCall(Frozen):
 
 
 class ProposedBatch(Frozen):
-    """A batch as the worker writes it at a pause."""
+    """A batch as the worker writes it at a pause. `notify` are the Slack ids it interrupts, counted in their hour."""
 
     id: str
     radius: str
@@ -154,15 +165,25 @@ class ProposedBatch(Frozen):
     has_card: bool
     ttl_s: int
     lapse_s: int
+    notify: tuple[str, ...] = ()
 
 
 class PauseWrite(Frozen):
-    """One pause, written in one step: the saved state of the run, its calls and its batches."""
+    """One pause, written in one step: the saved state of the run, its calls and its batches.
+
+    `interruptions` is how often a Slack id may be notified within an hour; `alerts` are subjects that ops is told once;
+    `withdrawn` tools are asked about by nobody for an hour; `corrected` are the places (`tool|resource`) whose one
+    corrected proposal this is.
+    """
 
     state: bytes
     turns: int
     calls: tuple[ProposedCall, ...]
     batches: tuple[ProposedBatch, ...]
+    interruptions: int = 12
+    alerts: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    corrected: tuple[str, ...] = ()
 
 
 class RunLease(Frozen):
@@ -201,7 +222,7 @@ class OutboxEntry(Frozen):
     """
 
     id: str
-    kind: Literal["opening", "card", "outcome", "answer", "alert", "notice"]
+    kind: Literal["opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct"]
     subject: str
     desired: int
     delivered: int = 0
@@ -209,3 +230,4 @@ class OutboxEntry(Frozen):
     ts: str | None = None
     attempts: int = 0
     sending: bool = False
+    closed_by: str | None = None

@@ -1,7 +1,9 @@
 """From settings to an open store: the one place where a process meets Redis for the first time."""
 
+import os
 from typing import NamedTuple
 
+from approvals.known_secrets import KnownSecrets
 from approvals.queue import WakeupQueue
 from approvals.redis_check import check_server, connect
 from approvals.settings import Settings
@@ -29,4 +31,6 @@ def open_store(settings: Settings, *, tenant: str) -> Opened:
     vault = Vault.from_text(settings.state_keys.get_secret_value())
     client = connect(settings.redis_url)
     warnings = check_server(client)
-    return Opened(Store.open(client, vault, tenant=tenant), WakeupQueue(client, vault), vault, tuple(warnings))
+    secrets = KnownSecrets.of(settings, os.environ)
+    store = Store.open(client, vault, tenant=tenant, secrets=secrets)
+    return Opened(store, WakeupQueue(client, vault), vault, tuple(warnings))

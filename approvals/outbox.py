@@ -7,7 +7,7 @@ from approvals.models import OutboxEntry
 from approvals.room import Room
 from approvals.row import Row
 
-Kind = Literal["opening", "card", "outcome", "answer", "alert", "notice"]
+Kind = Literal["opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct"]
 
 
 class Outbox(Room):
@@ -41,6 +41,10 @@ class Outbox(Room):
         """Try again later. `unsure=False` says that Slack certainly did not take the message."""
         self.ask("postpone_entry", entry_id, delay_ms, error, unsure)
 
+    def hold(self, entry_id: str, *, delay_ms: int) -> None:
+        """Its channel takes no more just now: let others go first. Not an attempt."""
+        self.ask("hold_entry", entry_id, delay_ms)
+
     def give_up(self, entry_id: str, *, error: str) -> None:
         """It will never arrive: owed no longer, and ops is told (unless it was an alert itself)."""
         self.ask("give_up_entry", entry_id, error)
@@ -48,6 +52,10 @@ class Outbox(Room):
     def owe(self, kind: Kind, subject: str, *, channel: str | None = None) -> None:
         """Owe one more version of a message; its id is `kind:subject`."""
         self.ask("owe", kind, subject, channel)
+
+    def alarm(self, subject: str, *, event: str, reason: str, run: str = "", call: str = "") -> None:
+        """Tell ops once about something that must not be; `event` names it in the ledger."""
+        self.ask("alarm", subject, event, run, call, reason)
 
     def lead(self, token: str, *, ttl_ms: int) -> bool:
         """Become, or stay, the one relay that sends. False while another one's time runs."""

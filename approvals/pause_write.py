@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from approvals import codec
 from approvals.errors import ApprovalsError
+from approvals.kept import kept
 from approvals.keys import checked_id
 from approvals.lifecycle import State
 from approvals.models import PauseWrite, ProposedBatch, ProposedCall
@@ -22,6 +23,10 @@ def arguments(room: Room, write: PauseWrite) -> Iterator[Argument]:
         PauseMalformedError: see `check`.
     """
     check(write)
+    yield write.interruptions
+    for texts in (write.alerts, write.withdrawn, write.corrected):
+        yield len(texts)
+        yield from texts
     yield len(write.batches)
     for batch in write.batches:
         yield from _batch(batch)
@@ -58,6 +63,8 @@ def _batch(batch: ProposedBatch) -> Iterator[Argument]:
     yield from (checked_id(batch.id), batch.radius, batch.number, batch.has_card, batch.ttl_s, batch.lapse_s)
     yield len(batch.calls)
     yield from (checked_id(key) for key in batch.calls)
+    yield len(batch.notify)
+    yield from (checked_id(slack_id) for slack_id in batch.notify)
 
 
 def _call(room: Room, call: ProposedCall) -> Iterator[Argument]:
@@ -65,4 +72,5 @@ def _call(room: Room, call: ProposedCall) -> Iterator[Argument]:
     yield from (checked_id(call.key), call.sdk_id, call.number, call.agent, call.tool, call.batch)
     yield from (call.state, call.cause, call.reason, call.held, call.seal)
     yield room.seal(codec.CALL, call.key, 1, call.content.model_dump_json())
-    yield from (requirement.reviewers, codec.counts_text(requirement), requirement.mode, requirement.radius)
+    yield from (requirement.reviewers, codec.counts_text(requirement), requirement.law)
+    yield from (requirement.mode, requirement.radius, kept(room, call.key, 1, call.content))

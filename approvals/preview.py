@@ -1,11 +1,11 @@
 """What code, never the model, says about a call before a person is asked."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-import rfc8785
 from pydantic import BaseModel, ConfigDict
+
+from approvals.seal import digest
 
 #: Rows shown on a card.
 SAMPLE_ROWS = 5
@@ -39,8 +39,7 @@ class Precondition(BaseModel):
     @property
     def fingerprint(self) -> str:
         """SHA-256 over the rows in canonical form; equal for equal content, whatever its order."""
-        canonical = rfc8785.dumps({key: dict(row) for key, row in self.rows.items()})
-        return hashlib.sha256(canonical).hexdigest()
+        return digest({key: dict(row) for key, row in self.rows.items()})
 
     def only(self, keys: "set[str] | frozenset[str]") -> Self:
         """The same precondition restricted to some rows, for an edit that keeps a subset."""

@@ -1,5 +1,6 @@
 """What every part of the store stands on: one client, its scripts, its keys, the vault."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,10 +8,17 @@ from typing import Any
 import redis
 
 from approvals.keys import Keys
+from approvals.known_secrets import NO_SECRETS, KnownSecrets
 from approvals.outcomes import Answer, Outcome
 from approvals.row import Row
 from approvals.scripts import Argument, Scripts
-from approvals.vault import Binding, Vault
+from approvals.vault import Binding, BlobKeyMissing, BlobTampered, Vault
+
+#: Kinds of blobs whose subject is a call; the others belong to a run.
+_OF_CALLS = frozenset({"call", "receipt", "kept"})
+
+#: Kinds that are stored without the secret instead of not at all.
+_CLEANED = frozenset({"receipt", "answer"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,26 +30,51 @@ class Room:
     keys: Keys
     vault: Vault
     tenant: str
+    secrets: KnownSecrets = NO_SECRETS
 
     def ask(self, script: str, *arguments: Argument) -> Answer:
-        """Run one script that answers with an outcome and its details."""
-        outcome, *pairs = self.scripts.run(script, *arguments)
+        """Run one script that answers with an outcome and its details. What goes in clear holds no secret."""
+        clear = [self.secrets.without(each) if type(each) is str else each for each in arguments]
+        outcome, *pairs = self.scripts.run(script, *clear)
         detail = {name.decode(): value.decode() for name, value in zip(pairs[::2], pairs[1::2], strict=True)}
         return Answer(Outcome(outcome.decode()), detail)
 
     def seal(self, kind: str, subject: str, version: int, plain: str | bytes) -> bytes:
-        """Encrypt what only this project may read, bound to its place."""
+        """Encrypt what only this project may read, bound to its place.
+
+        A receipt or an answer is kept in any case, with a secret in it replaced: what happened must stay provable.
+
+        Raises:
+            SecretRefused: it holds the value of a configured secret.
+        """
+        text = plain if isinstance(plain, str) else plain.decode(errors="replace")
+        if self.secrets.named_in(text) is not None:
+            if kind not in _CLEANED:
+                self.secrets.refuse(text, f"The {kind} of {subject}")
+            plain = self.secrets.without(text)
         data = plain.encode() if isinstance(plain, str) else plain
         return self.vault.seal_blob(data, Binding(self.tenant, kind, subject, version))
 
     def open(self, kind: str, subject: str, version: int, blob: bytes) -> bytes:
-        """Decrypt what `seal` made for the same place.
+        """Decrypt what `seal` made for the same place. Ops is told about what cannot be opened, whoever reads it.
 
         Raises:
             BlobTampered: the stored bytes were changed or moved.
             BlobKeyMissing: the key is no longer configured.
         """
-        return self.vault.open_blob(blob, Binding(self.tenant, kind, subject, version))
+        try:
+            return self.vault.open_blob(blob, Binding(self.tenant, kind, subject, version))
+        except BlobTampered as refused:
+            self._alarm("changed", kind, subject, refused)
+            raise
+        except BlobKeyMissing as refused:
+            self._alarm("no_key", kind, subject, refused)
+            raise
+
+    def _alarm(self, cause: str, kind: str, subject: str, refused: Exception) -> None:
+        run, call = ("", subject) if kind in _OF_CALLS else (subject, "")
+        with contextlib.suppress(redis.RedisError):  # whoever reads gets the refusal in any case
+            self.ask("alarm", f"blob:{cause}:{kind}:{subject}", f"blob_{cause}", run, call, str(refused))
 
     def row(self, key: str) -> Row:
         """One hash; empty when there is none."""

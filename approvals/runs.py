@@ -105,6 +105,13 @@ class Runs(Room):
         """Take a failed run up again where it was; an operator's verb."""
         return self.ask("requeue_run", run_id, by)
 
+    def cancel(self, run_id: str, *, by: str, name: str) -> Answer:
+        """Withdraw what was not claimed and end the run, at once or when what is at work has ended; detail: state.
+
+        Whether `by` may do so is the caller's question. WRONG_STATE when the run has ended.
+        """
+        return self.ask("cancel_run", run_id, by, name)
+
     def newest_in_thread(self, channel: str, thread_ts: str) -> Run | None:
         """The run started last in this thread."""
         run_id: Any = self.client.get(self.keys.thread(channel, thread_ts))

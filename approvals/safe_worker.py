@@ -11,6 +11,7 @@ from rq import Queue, Worker
 from rq.job import Job
 
 from approvals.errors import ApprovalsError
+from approvals.job_time import JobAlarm
 
 log = logging.getLogger("vobo.queue")
 
@@ -23,6 +24,7 @@ class SafeWorker(Worker):
     """Forks one process per job. Differs from RQ's worker where that trusts or tells too much."""
 
     stop_asked = False
+    death_penalty_class = JobAlarm
 
     def subscribe(self) -> None:
         """Listen to no commands: anybody who may publish could stop workers or kill running effects."""

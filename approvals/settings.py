@@ -6,12 +6,16 @@ from typing import Annotated, Any, Self
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+import policies
 from approvals.errors import ApprovalsError
 
 
 class SettingsRefused(ApprovalsError):
     """Something in the environment is missing or wrong; the text names every variable and its fix."""
 
+
+#: The sample's people, wherever this checkout is.
+SAMPLE_REVIEWERS = Path(policies.__file__).parent / "rules" / "reviewers.toml"
 
 #: What to do about a variable that is missing or wrong.
 FIXES = {
@@ -30,18 +34,13 @@ FIXES = {
 }
 
 
-class Settings(BaseSettings):
-    """Shared by bot, worker, clock and the `vobo` command."""
+class LawSettings(BaseSettings):
+    """What the law is read from."""
 
     model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, populate_by_name=True)
 
-    redis_url: str = Field(alias="REDIS_URL")
-    state_keys: SecretStr = Field(alias="VOBO_STATE_KEYS")
-    ledger_url: str = Field("sqlite:///.var/ledger.db", alias="VOBO_LEDGER_URL")
     rules: Annotated[tuple[str, ...], NoDecode] = Field(("policies.rules",), alias="VOBO_RULES")
-    reviewers: Path = Field(Path("policies/rules/reviewers.toml"), alias="VOBO_REVIEWERS")
-    ops_channel: str | None = Field(None, alias="VOBO_OPS_CHANNEL")
-    health_port: int | None = Field(None, alias="VOBO_HEALTH_PORT", ge=0, le=65535)
+    reviewers: Path = Field(SAMPLE_REVIEWERS, alias="VOBO_REVIEWERS")
 
     @classmethod
     def read(cls, **overrides: Any) -> Self:
@@ -70,3 +69,14 @@ class Settings(BaseSettings):
         if error["type"] == "missing":
             return f"{name} is not set. {fix}".strip()
         return f"{name} is wrong: {error['msg'][0].lower()}{error['msg'][1:]}. {fix}".strip()
+
+
+class Settings(LawSettings):
+    """Shared by bot, worker, clock and the `vobo` command."""
+
+    redis_url: str = Field(alias="REDIS_URL")
+    state_keys: SecretStr = Field(alias="VOBO_STATE_KEYS")
+    ledger_url: str = Field("sqlite:///.var/ledger.db", alias="VOBO_LEDGER_URL")
+    anchor_key: SecretStr | None = Field(None, alias="VOBO_ANCHOR_KEY")
+    ops_channel: str | None = Field(None, alias="VOBO_OPS_CHANNEL")
+    health_port: int | None = Field(None, alias="VOBO_HEALTH_PORT", ge=0, le=65535)

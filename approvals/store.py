@@ -6,12 +6,16 @@ from typing import Any, Self
 
 import redis
 
+from approvals.attention import Attention
 from approvals.batches import Batches
 from approvals.calls import Calls
+from approvals.caps import Caps
 from approvals.deadlines import Deadlines
 from approvals.effects import Effects
 from approvals.keys import Keys
+from approvals.known_secrets import NO_SECRETS, KnownSecrets
 from approvals.ledger_stream import LedgerStream
+from approvals.operators import Operators
 from approvals.outbox import Outbox
 from approvals.people import People
 from approvals.room import Room
@@ -39,22 +43,34 @@ class Store:
         self.keys = room.keys
         self._room = room
         self._ids = ids
-        parts = (room.client, room.scripts, room.keys, room.vault, room.tenant)
+        self.secrets = room.secrets
+        parts = (room.client, room.scripts, room.keys, room.vault, room.tenant, room.secrets)
         self.runs = Runs(*parts)
         self.calls = Calls(*parts)
         self.batches = Batches(*parts)
         self.effects = Effects(*parts)
+        self.operators = Operators(*parts)
         self.outbox = Outbox(*parts)
         self.people = People(*parts)
         self.deadlines = Deadlines(*parts)
         self.wakeups = Wakeups(*parts)
         self.vetoes = Vetoes(*parts)
+        self.attention = Attention(*parts)
+        self.caps = Caps(*parts)
         self.ledger = LedgerStream(*parts)
         self.switches = Switches(*parts)
 
     @classmethod
-    def open(cls, client: redis.Redis, vault: Vault, *, tenant: str, ids: Callable[[], str] = random_id) -> Self:
-        """The store of one tenant (a Slack workspace). `ids` gives the random part of new ids.
+    def open(
+        cls,
+        client: redis.Redis,
+        vault: Vault,
+        *,
+        tenant: str,
+        ids: Callable[[], str] = random_id,
+        secrets: KnownSecrets = NO_SECRETS,
+    ) -> Self:
+        """The store of one tenant (a Slack workspace). `ids` gives the random part of new ids; `secrets` stay out.
 
         Raises:
             BadIdError: the tenant cannot stand in a key.
@@ -64,7 +80,7 @@ class Store:
         if encoder.decode_responses:
             raise ValueError("The store needs a client with decode_responses=False; make it with redis_check.connect.")
         keys = Keys(tenant)
-        return cls(Room(client, Scripts(client, keys.prefix), keys, vault, tenant), ids)
+        return cls(Room(client, Scripts(client, keys.prefix), keys, vault, tenant, secrets), ids)
 
     def now(self) -> int:
         """The store's clock, in milliseconds."""

@@ -1,5 +1,6 @@
 """The two switches of operators: freezing every effect, and self-approval in development."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from approvals.outcomes import Answer
@@ -15,14 +16,31 @@ class Switches(Room):
         """Stop every claim and intent; decisions go on. The first freeze keeps its reason."""
         return self.ask("freeze", by, reason)
 
-    def unfreeze(self, by: str) -> Answer:
-        """Let effects happen again."""
-        return self.ask("unfreeze", by)
+    def unfreeze(self, by: str, reason: str = "") -> Answer:
+        """Let effects happen again; the ledger keeps why."""
+        return self.ask("unfreeze", by, reason)
 
     def frozen(self) -> str | None:
         """Who froze and why, in one sentence; None when effects may happen."""
         row = self.row(self.keys.frozen)
         return f"frozen by {row.text('by')}: {row.text('reason')}" if row else None
+
+    def set_worker(self, law: str, tools: Iterable[str] | None = None) -> None:
+        """A worker is at work under this version of the law; at its start it also says which tools it gates."""
+        said: dict[Any, Any] = {"worker_law": law}
+        if tools is not None:
+            said["worker_tools"] = " ".join(sorted(set(tools)))
+        self.client.hset(self.keys.switches, mapping=said)
+
+    def worker_law(self) -> str | None:
+        """The version of the law that the worker judged by last; None when none has started yet."""
+        stored: Any = self.client.hget(self.keys.switches, "worker_law")
+        return stored.decode() if stored else None
+
+    def worker_tools(self) -> tuple[str, ...]:
+        """The gated tools of the agents that a worker has loaded."""
+        stored: Any = self.client.hget(self.keys.switches, "worker_tools")
+        return tuple(stored.decode().split()) if stored else ()
 
     def set_self_approval(self, allowed: bool) -> None:  # noqa: FBT001 - the contract's one switch, read as its name
         """Development only: requesters may decide their own calls. Shown on every card."""

@@ -16,6 +16,11 @@ class Vetoes(Room):
         stored: dict[Any, Any] = self.client.hgetall(self.keys.vetoes(channel, thread_ts))
         return {place.decode(): sentence.decode() for place, sentence in stored.items()}
 
+    def corrections_of_thread(self, channel: str, thread_ts: str) -> dict[str, str]:
+        """The same for rejections that still allow one new proposal."""
+        stored: dict[Any, Any] = self.client.hgetall(self.keys.corrections(channel, thread_ts))
+        return {place.decode(): sentence.decode() for place, sentence in stored.items()}
+
 
 def sentences(call: Call, decision: Decision) -> list[tuple[str, str]]:
     """What a rejection of this call vetoes, and why."""

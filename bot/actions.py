@@ -7,7 +7,7 @@ from approvals.outcomes import Answer, Outcome
 from bot.asker import asker_of, tell
 from bot.authority import Verdict, known, refuse_by_law, reviewer
 from bot.card_text import pending
-from bot.deciding import after_decision, decided, decision, wanted
+from bot.deciding import after_decision, decided, decision, refuse_changed, wanted
 from bot.deps import Deps
 from bot.details import fully_readable
 from bot.errors import Refused
@@ -24,6 +24,7 @@ def approve(deps: Deps, click: Click) -> None:
     call = wanted(deps, ref.key)
     if not fully_readable(call):
         raise Refused(UNREADABLE)
+    refuse_changed(deps, call)
     person = reviewer(deps, click.sender, call, "approve")
     word = decision(deps, call, ref.version, "approve", person)
     answer = decided(
@@ -41,6 +42,18 @@ def approve_all(deps: Deps, click: Click) -> None:
     chosen = [(call.key, None) for call in pending(view)]
     told = decide_many(deps, click.sender, ref, "approve", chosen)
     tell(deps, asker_of(click), told_many(view, told))
+
+
+def on_it(deps: Deps, click: Click) -> None:
+    """`batch.on_it`: somebody who may decide is looking, so the next tier is not asked. Decides nothing."""
+    ref = read_batch_ref(click.value)
+    view = deps.store.batches.view(ref.batch)
+    waiting = pending(view) if view else []
+    if not waiting:
+        raise Refused("Nothing is left to decide here.")
+    person = reviewer(deps, click.sender, waiting[0], "reject")
+    deps.store.batches.on_it(ref.batch, by=person.user, name=person.name)
+    deps.wake.set()
 
 
 def viewed(deps: Deps, ref: BatchRef) -> BatchView:
@@ -85,6 +98,8 @@ def decide_many(
             refuse_by_law(deps, sender, call, person, verdict, call.content.requirement)
             if verdict == "approve" and not fully_readable(call):
                 raise Refused(UNREADABLE)  # noqa: TRY301 - one refusal among several, told with the others
+            if verdict == "approve":
+                refuse_changed(deps, call)
         except Refused as refused:
             told.append((key, str(refused), None))
             continue

@@ -7,11 +7,12 @@ from typing import Any
 
 from slack_bolt import Ack, App, BoltResponse
 
-from bot import actions, starts
+from bot import actions, run_controls, starts
 from bot.asker import asker_of
 from bot.deps import Deps
 from bot.ids import ActionId
 from bot.opening_modals import OPENINGS
+from bot.operating import MARKING, OPERATING
 from bot.payloads import Click, Submission, read_click, read_mention, read_slash, read_submission, read_typed
 from bot.views import SUBMISSIONS, Errors
 from bot.work import explained, later
@@ -22,7 +23,11 @@ LISTENERS = 64
 CLICKS: dict[str, Callable[[Deps, Click], None]] = {
     ActionId.APPROVE: actions.approve,
     ActionId.APPROVE_ALL: actions.approve_all,
+    ActionId.ON_IT: actions.on_it,
+    ActionId.CANCEL: run_controls.cancel,
+    ActionId.ASK_AGAIN: run_controls.ask_again,
     **OPENINGS,
+    **OPERATING,
 }
 
 
@@ -37,7 +42,7 @@ def create_app(deps: Deps) -> App:
     )
     for action_id, work in CLICKS.items():
         app.action(action_id)(_clicked(deps, work))
-    for callback_id, submit in SUBMISSIONS.items():
+    for callback_id, submit in (SUBMISSIONS | MARKING).items():
         app.view(callback_id)(_submitted(deps, submit))
     app.event("app_mention")(_mentioned(deps))
     app.event("message")(_messaged(deps))

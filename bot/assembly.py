@@ -13,13 +13,13 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.webhook import WebhookClient
 
+from approvals.health import Health, silent_store
 from approvals.opening import Opened, open_store
 from approvals.settings import SettingsRefused
 from approvals.store import Store
 from bot.app import create_app
 from bot.deps import Deps
 from bot.errors import BotCannotStart
-from bot.health import Health
 from bot.people import PeopleDesk, Watch
 from bot.relay import Relay
 from bot.rendering import Renderer
@@ -42,6 +42,7 @@ class Identity:
 
     team: str
     user: str
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,9 @@ class Bot:
 
     def missing(self) -> str | None:
         """What keeps the bot from working, None when all is well."""
-        try:
-            self.deps.store.ping()
-        except Exception as failed:  # noqa: BLE001 - whatever keeps the store from answering is what readiness reports
-            return f"the store does not answer ({type(failed).__name__})"
+        unanswered = silent_store(self.deps.store)
+        if unanswered:
+            return unanswered
         silent = [type(one).__name__ for one in self.transports if not one.ready()]
         return f"{', '.join(silent)} receives nothing" if silent else None
 
@@ -124,7 +124,7 @@ def identify(client: WebClient) -> Identity:
             f"Slack does not answer at {client.base_url} ({type(failed).__name__})."
             " Check the network and SLACK_API_URL."
         ) from failed
-    return Identity(team=told["team_id"], user=told["user_id"])
+    return Identity(team=told["team_id"], user=told["user_id"], url=told.get("url") or "")
 
 
 def read_law(settings: BotSettings) -> Law:
@@ -196,19 +196,22 @@ def make_deps(settings: BotSettings, law: Law, opened: Opened, client: WebClient
         pool=ThreadPoolExecutor(_WORKERS, thread_name_prefix="work"),
         home_team=identity.team,
         bot_user=identity.user,
+        home_url=identity.url,
         nudge=nudge,
         signing_secret=settings.signing_secret.get_secret_value() if settings.signing_secret else None,
         ops_channel=settings.ops_channel,
+        agent=settings.first_agent,
         log=log,
     )
 
 
 def make_relay(deps: Deps, settings: BotSettings) -> Relay:
     """The relay of this process; whether it leads, the store says."""
-    renderer = Renderer(deps.store, deps.words, deps.ops_channel)
+    renderer = Renderer(deps.store, deps.words, deps.ops_channel, deps.home_url)
     url = settings.alert_webhook.get_secret_value() if settings.alert_webhook else None
 
     def second_route(text: str) -> None:
+        deps.log.error("ops is told in another way, since Slack does not take it: %s", text)
         if url is None:
             return
         try:

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from approvals.models import Call, Person
+from approvals.models import Call, Person, Run
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.payloads import Sender
 from bot.text import inert
-from policies.authority import may_decide, may_start
+from policies.authority import may_decide, may_operate, may_start
 from policies.requirement import Requirement
 
 Verdict = Literal["approve", "edit", "reject"]
@@ -37,11 +37,23 @@ def refuse_by_law(  # noqa: PLR0917 - who, what, how, in reading order
     run = deps.store.runs.load(call.run)
     requester = run.requester if run else person.user
     refusal = may_decide(
-        deps.law.reviewers, requirement, person, requester=requester, clicker_team=sender.team, verdict=verdict
+        deps.people(),
+        requirement,
+        person,
+        requester=requester,
+        clicker_team=sender.team,
+        verdict=verdict,
+        escalated=_escalated(deps, call),
     )
     if refusal:
         deps.store.calls.note(call.key, event="decision_refused", person=person, detail=f"{verdict}: {refusal.cause}")
         raise Refused(inert(refusal.sentence))
+
+
+def _escalated(deps: Deps, call: Call) -> bool:
+    """Whether the next tier was added, because most of the time was over and nobody was on it."""
+    batch = deps.store.batches.load(call.batch) if call.batch else None
+    return batch is not None and batch.escalated_at is not None
 
 
 def known(deps: Deps, sender: Sender, call: Call) -> Person:
@@ -82,7 +94,39 @@ def starter(deps: Deps, sender: Sender) -> Person:
     if sender.team != deps.home_team:
         raise Refused(ELSEWHERE)
     person = deps.desk.ask(sender.user)
-    refusal = may_start(deps.law.reviewers, person, clicker_team=sender.team)
+    refusal = may_start(deps.law.reviewers, person, clicker_team=sender.team, agent=deps.agent)
     if refusal:
         raise Refused(inert(refusal.sentence))
     return person
+
+
+def operator(deps: Deps, sender: Sender, control: str, subject: str) -> Person:
+    """The person, when they may press the operators' controls.
+
+    Raises:
+        Refused: they may not; noted in the ledger.
+        SlackUnavailable: nobody can tell who they are.
+    """
+    if sender.team != deps.home_team:
+        person = Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
+        sentence: str | None = ELSEWHERE
+    else:
+        person = deps.desk.ask(sender.user)
+        refusal = may_operate(deps.people(), person, clicker_team=sender.team)
+        sentence = refusal.sentence if refusal else None
+    if sentence:
+        deps.store.operators.refused(control, subject, by=person, reason=sentence)
+        raise Refused(inert(sentence))
+    return person
+
+
+def owner(deps: Deps, sender: Sender, run: Run, control: str) -> Person:
+    """The person, when the run is theirs, or when they are an operator.
+
+    Raises:
+        Refused: they are neither; noted in the ledger.
+        SlackUnavailable: nobody can tell who they are.
+    """
+    if sender.user == run.requester and sender.team == deps.home_team:
+        return deps.desk.ask(sender.user)
+    return operator(deps, sender, control, run.id)

@@ -55,7 +55,7 @@ def _body(call: Call, law: CardLaw, allowance: Allowance, *, wide: int) -> list[
     allowance.cut = allowance.cut or len(preview.impact) > _IMPACTS
     rows = [allowance.take(text, 85) for text in _rows(preview, call.key)]
     body = allowance.take(one_line(preview.body or ""), 300 * wide)
-    words = allowance.take(one_line(content.reason or ""), 120 * wide)
+    words = allowance.take(cut(one_line(content.reason or ""), 160), 160)  # an excerpt; it is not what is decided
     parts = [_heading(call, headline)]
     shown = [*(line(leaf("⚠ "), leaf(text, bold=True)) for text in must if text)]
     shown += [line(leaf(text, bold=at == 0)) for at, text in enumerate(points) if text]

@@ -78,6 +78,16 @@ def deadline(view: BatchView) -> str:
     return f"decide by {shown}"
 
 
+def attention(view: BatchView) -> list[str]:
+    """Who is looking at it, and whether the next tier was added; mrkdwn."""
+    found = []
+    if view.batch.on_it:
+        found.append(f"{inert(view.batch.on_it_name or view.batch.on_it, _NAME)} is on it")
+    if view.batch.escalated_at:
+        found.append("the next tier may decide too")
+    return found
+
+
 def origin(view: BatchView) -> str:
     """Who asked for it, in which run; mrkdwn."""
     run = view.run

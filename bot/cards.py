@@ -1,5 +1,6 @@
 """One card for one batch, rendered from nothing but the state of record and the law."""
 
+from approvals.lifecycle import State
 from approvals.models import BatchView, Call
 from bot.blocks import (
     FALLBACK_TEXT,
@@ -17,9 +18,9 @@ from bot.blocks import (
     rich,
 )
 from bot.card_parts import call_blocks, folded
-from bot.card_text import deadline, notification, origin, pending, settled, title, total
+from bot.card_text import attention, deadline, notification, origin, pending, settled, title, total
 from bot.details import fully_readable
-from bot.ids import FOOTER, ActionId, BatchRef
+from bot.ids import FOOTER, RUN, ActionId, BatchRef
 from bot.standing import Addressed, CardLaw
 from bot.text import count, cut
 
@@ -30,7 +31,8 @@ def render_card(view: BatchView, law: CardLaw) -> Message:
     """The card as it has to look now. Equal views give equal cards."""
     if settled(view):
         return Message(
-            cut(notification(view), FALLBACK_TEXT), [header(title(view)), *map(folded, view.calls), _origin(view)]
+            cut(notification(view), FALLBACK_TEXT),
+            [header(title(view)), *map(folded, view.calls), _origin(view), *_asking_again(view)],
         )
     waiting = pending(view)
     blocks = [header(title(view)), _origin(view)]
@@ -45,17 +47,20 @@ def render_card(view: BatchView, law: CardLaw) -> Message:
 
 
 def addressed(view: BatchView, law: CardLaw) -> Addressed:
-    """Everybody who may decide something on the card, the requester left out, each once."""
+    """Whom the card interrupts, each once: as it was counted, else everybody entitled but the requester."""
+    if view.batch.notify is not None:
+        groups = tuple(slack_id for slack_id in view.batch.notify if slack_id.startswith("S"))
+        return Addressed(tuple(one for one in view.batch.notify if one not in groups), groups)
     found = [law.addressed(call.content.requirement) for call in pending(view)]
     users = dict.fromkeys(user for one in found for user in one.users if user != view.run.requester)
-    groups = dict.fromkeys(group for one in found for group in one.usergroups)
-    return Addressed(tuple(users), tuple(groups))
+    usergroups = dict.fromkeys(group for one in found for group in one.usergroups)
+    return Addressed(tuple(users), tuple(usergroups))
 
 
 def _origin(view: BatchView) -> Block:
     parts = [origin(view)]
     if pending(view):
-        parts.append(deadline(view))
+        parts += [deadline(view), *attention(view)]
     return context(" · ".join(parts))
 
 
@@ -79,10 +84,13 @@ def _mentions(view: BatchView, law: CardLaw) -> str:
 
 
 def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
-    """Controls for everything that waits, once there is more than one thing."""
-    if len(waiting) < _FEW:
-        return []
+    """Controls for everything that waits, once there is more than one thing; and to say that somebody is looking."""
     value = str(batch_ref(view))
+    looking = button("I'm on it", ActionId.ON_IT, value, label="Say that you are looking; it decides nothing")
+    if not waiting:
+        return []
+    if len(waiting) < _FEW:
+        return [actions(FOOTER, looking)]
     number = count(len(waiting), "call")
     reject = button(
         f"Reject all {len(waiting)}", ActionId.REJECT_ALL, value, style="danger", label=f"Reject all {number}"
@@ -90,7 +98,14 @@ def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
     review = button("Review…", ActionId.REVIEW, value, label="Decide each call in one window")
     ready = [call for call in waiting if not call.refreshing and fully_readable(call)]
     deciding = [_approve_all(view, waiting, value)] if len(ready) == len(waiting) else []
-    return [divider(), actions(FOOTER, *deciding, reject, review)]
+    return [divider(), actions(FOOTER, *deciding, reject, review, looking)]
+
+
+def _asking_again(view: BatchView) -> list[Block]:
+    """What nobody decided may be asked once more, by whoever asked."""
+    if not any(call.state is State.EXPIRED for call in view.calls):
+        return []
+    return [actions(RUN, button("Ask again", ActionId.ASK_AGAIN, view.run.id, label="Ask the agent the same again"))]
 
 
 def _approve_all(view: BatchView, waiting: list[Call], value: str) -> Block:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from approvals.lifecycle import State
 from approvals.models import Call, Decision, Person
 from approvals.outcomes import Answer, Outcome
+from approvals.sealing import intact
 from bot.authority import Verdict
 from bot.deps import Deps
 from bot.errors import Refused
@@ -13,7 +14,9 @@ from bot.errors import Refused
 #: A card is clickable a moment before its posting is recorded.
 _POSTING_TRIES = 6
 _POSTING_WAIT_S = 0.25
+CHANGED = "What is stored about this call is not what was sealed, so it cannot be approved. Ops has been told."
 EXECUTE, REFRESH, START = "worker.jobs.execute_batch", "worker.jobs.refresh_call", "worker.jobs.start_run"
+RECONCILE = "worker.jobs.reconcile_call"
 
 
 def wanted(deps: Deps, key: str) -> Call:
@@ -26,6 +29,24 @@ def wanted(deps: Deps, key: str) -> Call:
     if call is None:
         raise Refused("This call is no longer kept. Ask the agent again if it is still needed.")
     return call
+
+
+def refuse_changed(deps: Deps, call: Call) -> None:
+    """Nobody approves or edits what is not what was sealed; ops is told.
+
+    Raises:
+        Refused: the stored record of the call was changed.
+    """
+    if call.state is not State.PENDING_REVIEW or call.refreshing:  # decided, or not sealed yet: the store says so
+        return
+    run = deps.store.runs.load(call.run)
+    if run is not None and intact(call, tenant=deps.store.tenant, requester=run.requester):
+        return
+    deps.store.outbox.alarm(
+        f"seal:{call.key}", event="seal_broken", reason="refused at the click", run=call.run, call=call.key
+    )
+    deps.wake.set()
+    raise Refused(CHANGED)
 
 
 def decision(deps: Deps, call: Call, version: int, verdict: Verdict, person: Person) -> Decision:

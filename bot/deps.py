@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from slack_sdk import WebClient
 
@@ -12,6 +13,7 @@ from approvals.store import Store
 from bot.people import PeopleDesk, Watch
 from bot.standing import ReviewersLaw
 from policies.law import Law
+from policies.reviewers import Reviewers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +21,8 @@ class Deps:
     """What `create_app` is given.
 
     `nudge(job, argument)` hints the queue at work, `wake` wakes the relay; both are only hints. `pool` runs what
-    follows an acknowledgement. `agent` is the name under which runs are recorded (empty: the worker's first).
+    follows an acknowledgement; `home_url` is where Slack shows the workspace.
+    `agent` is the name under which runs are recorded (empty: the worker's first).
     """
 
     store: Store
@@ -30,6 +33,7 @@ class Deps:
     pool: Executor
     home_team: str
     bot_user: str
+    home_url: str = ""
     nudge: Callable[[str, str], None]
     signing_secret: str | None = None
     ops_channel: str | None = None
@@ -40,4 +44,8 @@ class Deps:
     @property
     def words(self) -> ReviewersLaw:
         """The part of the law that rendering needs."""
-        return ReviewersLaw(self.law.reviewers)
+        return ReviewersLaw(self.law.reviewers, self.people)
+
+    def people(self) -> Reviewers:
+        """Who decides now, stand-ins of the day included."""
+        return self.law.people_at(datetime.fromtimestamp(self.store.now() / 1000, UTC))

@@ -124,9 +124,18 @@ def _blocks(part: Part) -> Iterator[Block]:
     text = visible(part.text)
     if not text.strip():
         return
-    for at in range(0, len(text), _CHUNK):
-        title = part.title if at == 0 else f"{part.title} (continued)"
-        yield rich(line(leaf(title, bold=True)), preformatted(text[at : at + _CHUNK]))
+    for number, chunk in enumerate(_chunks(text)):
+        title = part.title if number == 0 else f"{part.title} (continued)"
+        yield rich(line(leaf(title, bold=True)), preformatted(chunk))
+
+
+def _chunks(text: str) -> Iterator[str]:
+    """Pieces that Slack takes, ending where a line ends wherever one does."""
+    while len(text) > _CHUNK:
+        end = text.rfind("\n", 1, _CHUNK) + 1 or _CHUNK
+        yield text[:end]
+        text = text[end:]
+    yield text
 
 
 def _history(call: Call) -> Block:

@@ -11,21 +11,27 @@ from bot.sentences import sentence
 from policies.arguments import Arguments, ArgumentsRefused, canonical_text, read_arguments
 from policies.edits import EditRefused, apply_edit, difference
 from policies.evaluate import Proposal, evaluate
-from policies.requirement import Requirement
+from policies.history import keeping
+from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode
 from policies.rule import Facts
+
+BEING_UPDATED = "The policy is being updated, so nothing can be edited for a moment. Try again in a minute."
 
 
 def editable(deps: Deps, call: Call, version: int) -> Arguments | None:
     """The arguments of a call, when the law knows its tool and can read them.
 
     Raises:
-        Refused: the call is not, or no longer, in the version that was shown.
+        Refused: the call is not, or no longer, in the version that was shown, or bot and worker have two laws.
     """
     if call.version != version:
         raise Refused(sentence(Answer(Outcome.STALE_VERSION)))
     if call.refreshing:
         raise Refused(sentence(Answer(Outcome.REFRESHING)))
+    worker_law = deps.store.switches.worker_law()
+    if worker_law is not None and worker_law != deps.law.version:
+        raise Refused(BEING_UPDATED)  # the form would be read by one law and checked by another
     rule = deps.law.rules.get(call.tool)
     if rule is None or call.content.problem:
         return None
@@ -77,7 +83,11 @@ def judged(deps: Deps, call: Call, args: Arguments) -> Requirement:
     now = datetime.fromtimestamp(deps.store.now() / 1000, UTC)
     requester = run.requester if run else ""
     (requirement,) = evaluate(deps.law, [proposal], requester=requester, spent=_spent(deps, call), vetoes={}, now=now)
-    return requirement
+    frozen = call.content.requirement
+    need = keeping(frozen, requirement)
+    if frozen.tier == STRICTEST_TIER and need.mode is Mode.HUMAN:
+        return need.model_copy(update={"tier": STRICTEST_TIER})  # whatever made it so is not looked at again here
+    return need
 
 
 def _facts(deps: Deps, call: Call) -> tuple[Facts | None, str | None]:

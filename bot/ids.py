@@ -17,6 +17,14 @@ class ActionId(StrEnum):
     APPROVE_ALL = "batch.approve_all"
     REJECT_ALL = "batch.reject_all"
     REVIEW = "batch.review"
+    ON_IT = "batch.on_it"
+    CANCEL = "run.cancel"
+    ASK_AGAIN = "run.ask_again"
+    RECONCILE = "ops.reconcile"
+    MARK_DONE = "ops.mark_done"
+    MARK_NOT_DONE = "ops.mark_not_done"
+    REQUEUE = "ops.requeue"
+    CLOSE = "ops.close"
     PAGE_BACK = "details.page_back"
     PAGE_NEXT = "details.page_next"
 
@@ -28,6 +36,8 @@ class CallbackId(StrEnum):
     REJECT = "reject"
     REVIEW = "review"
     DETAILS = "details"
+    MARK_DONE = "mark_done"
+    MARK_NOT_DONE = "mark_not_done"
 
 
 #: The action id of every input of a modal.
@@ -37,6 +47,8 @@ REASON = "reason"
 COMMON_REASON = "common"
 KIND = "kind"
 FOOTER = "batch"
+RUN = "run"
+OPS = "ops"
 
 _WORD = r"[A-Za-z0-9_\-]{1,80}"
 _CALL = re.compile(rf"({_WORD}):([0-9]{{1,9}})")
@@ -101,6 +113,17 @@ def read_batch_ref(value: str) -> BatchRef:
     if match is None:
         raise IdRefused(f"{value[:40]!r} is not the value of a card's footer.")
     return BatchRef(match[1], int(match[2]), tuple(int(version) for version in match[3].split(".")))
+
+
+def read_id(value: str) -> str:
+    """Read the value of a button that names one run or one call.
+
+    Raises:
+        IdRefused: it cannot be an id of ours.
+    """
+    if re.fullmatch(_WORD, value) is None:
+        raise IdRefused(f"{value[:40]!r} is not the value of a control of ours.")
+    return value
 
 
 def is_batch_ref(value: str) -> bool:

@@ -35,7 +35,7 @@ def open_reject(deps: Deps, click: Click) -> None:
         reviewer(deps, click.sender, call, "reject")
         return reject_modal(f"call {call.number}", place)
 
-    _open(deps, click, CallbackId.REJECT, "Reject", fill)
+    open_modal(deps, click, CallbackId.REJECT, "Reject", fill)
 
 
 def open_reject_all(deps: Deps, click: Click) -> None:
@@ -48,7 +48,7 @@ def open_reject_all(deps: Deps, click: Click) -> None:
         refuse_by_law(deps, click.sender, waiting[0], person, "reject", waiting[0].content.requirement)
         return reject_modal(f"all {len(waiting)} calls", place)
 
-    _open(deps, click, CallbackId.REJECT, "Reject all", fill)
+    open_modal(deps, click, CallbackId.REJECT, "Reject all", fill)
 
 
 def open_review(deps: Deps, click: Click) -> None:
@@ -62,7 +62,7 @@ def open_review(deps: Deps, click: Click) -> None:
         who = deps.words.who(waiting[0].content.requirement)
         return review_modal(waiting, place, f"{count(len(waiting), 'call')}. {who}")
 
-    _open(deps, click, CallbackId.REVIEW, "Decide each call", fill)
+    open_modal(deps, click, CallbackId.REVIEW, "Decide each call", fill)
 
 
 def open_edit(deps: Deps, click: Click) -> None:
@@ -76,7 +76,7 @@ def open_edit(deps: Deps, click: Click) -> None:
         args = editable(deps, call, ref.version)
         return edit_modal(edit_fields(args), place, call.number) if args else _nothing(place, call.number)
 
-    _open(deps, click, CallbackId.EDIT, "Edit", fill)
+    open_modal(deps, click, CallbackId.EDIT, "Edit", fill)
 
 
 def open_details(deps: Deps, click: Click) -> None:
@@ -86,7 +86,7 @@ def open_details(deps: Deps, click: Click) -> None:
     def fill(place: Place) -> View:
         return _details(deps, click, ref, place)
 
-    _open(deps, click, CallbackId.DETAILS, "Details", fill)
+    open_modal(deps, click, CallbackId.DETAILS, "Details", fill)
 
 
 def turn_page(deps: Deps, click: Click) -> None:
@@ -107,7 +107,7 @@ def _nothing(place: Place, number: int) -> View:
     return notice(CallbackId.EDIT, f"Edit call {number}", place, NOTHING)
 
 
-def _open(deps: Deps, click: Click, callback: CallbackId, title: str, fill: Callable[[Place], View]) -> None:
+def open_modal(deps: Deps, click: Click, callback: CallbackId, title: str, fill: Callable[[Place], View]) -> None:
     """Open, then fill; a refusal is told privately and in the window.
 
     Raises:

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ class Relay:
         self._token = token
         self._pace = pace or Pace()
         self._second_route = second_route or (lambda _text: None)
+        self._updates_from = 0.0
         self._log = logging.getLogger("vobo.relay")
 
     def run(self, stop: threading.Event, wake: threading.Event) -> None:
@@ -76,7 +78,12 @@ class Relay:
         if rendered is None:
             self._nobody_to_tell(entry)
             return 0
-        if entry.ts is None and not self._pace.take(rendered.target.channel):
+        if entry.ts is None:
+            wait_ms = self._pace.wait_ms(rendered.target.channel)
+        else:
+            wait_ms = max(0, int((self._updates_from - time.monotonic()) * 1000))
+        if wait_ms:  # a long list for one channel must not keep the others waiting
+            self._store.outbox.hold(entry.id, delay_ms=wait_ms)
             return 0
         return self._send(entry)
 
@@ -101,6 +108,7 @@ class Relay:
 
     def _deliver(self, entry: OutboxEntry, rendered: Rendered) -> "_Sent":
         target, message, _ = rendered
+        target = self._sender.opened(target)
         if entry.ts and entry.channel:
             try:
                 self._sender.update(entry.channel, entry.ts, message, entry.id)
@@ -123,6 +131,8 @@ class Relay:
             self._store.outbox.give_up(entry.id, error=failed.error)
             return
         if failed.retry_after_ms is not None:
+            if entry.ts:  # Slack counts updates together, whatever they change
+                self._updates_from = time.monotonic() + failed.retry_after_ms / 1000
             self._store.outbox.postpone(entry.id, delay_ms=failed.retry_after_ms, error=failed.error, unsure=False)
             return
         self._postpone(entry, failed.error, unsure=failed.unsure)
@@ -144,6 +154,7 @@ class Relay:
             self._store.outbox.owe("alert", subject)
 
     def _nobody_to_tell(self, entry: OutboxEntry) -> None:
+        """Nobody reads alerts here, or the subject is gone; a reminder of what was decided is dropped in silence."""
         if entry.kind != "alert":
             self._store.outbox.give_up(entry.id, error="its subject is no longer kept")
             return

@@ -12,6 +12,8 @@ from bot.blocks import Message
 #: Slack takes about one message a second in a channel, with a little patience for bursts.
 BURST = 4
 PER_SECOND = 1.0
+#: Nobody is told to come back later than this, however long the list.
+LONGEST_WAIT_S = 30.0
 EVENT_TYPE = "vobo_message"
 _PAGE = 200
 _PAGES = 10
@@ -67,14 +69,19 @@ class Pace:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._buckets: dict[str, tuple[float, float]] = {}
+        self._slots: dict[str, float] = {}
 
-    def take(self, channel: str) -> bool:
-        """Whether one more message may go to this channel now."""
+    def wait_ms(self, channel: str) -> int:
+        """0 when one more message may go to this channel now, else when to ask again: everybody at another moment."""
         left, at = self._buckets.get(channel, (float(BURST), self._clock()))
         now = self._clock()
         left = min(float(BURST), left + (now - at) * PER_SECOND)
         self._buckets[channel] = (left - 1 if left >= 1 else left, now)
-        return left >= 1
+        if left >= 1:
+            return 0
+        slot = max(now, self._slots.get(channel, now)) + 1 / PER_SECOND
+        self._slots[channel] = slot if slot - now < LONGEST_WAIT_S else now
+        return max(1, int((slot - now) * 1000))
 
 
 class Sender:
@@ -82,6 +89,17 @@ class Sender:
 
     def __init__(self, client: WebClient) -> None:
         self._client = client
+
+    def opened(self, target: Target) -> Target:
+        """The place itself: the direct message with a user, where the target is a user.
+
+        Raises:
+            SendingFailed: Slack does not open it.
+        """
+        if not target.channel.startswith(("U", "W")):
+            return target
+        answer = self._call(self._client.conversations_open, users=target.channel)
+        return Target(str(answer["channel"]["id"]), target.thread_ts)
 
     def post(self, target: Target, message: Message, entry_id: str) -> str:
         """Post and return the message's ts.

@@ -63,7 +63,8 @@ def _done(verb: str, verdict: str, missing: str) -> str:
 
 
 def _already(name: str, verdict: str, at: str) -> str:
-    what = {"approve": "approved", "reject": "rejected", "edit": "edited"}.get(verdict, verdict or "decided")
+    known = {"approve": "approved", "reject": "rejected", "edit": "edited", "withdraw": "withdrawn"}
+    what = known.get(verdict, verdict or "decided")
     clock = f" at {datetime.fromtimestamp(int(at) / 1000, UTC):%H:%M} UTC" if at.isdigit() else ""
     return f"Already {what} by {inert(name) or 'somebody else'}{clock}."
 

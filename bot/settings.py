@@ -16,7 +16,14 @@ class BotSettings(Settings):
     port: int | None = Field(None, alias="PORT", ge=0, le=65535)
     app_token: SecretStr | None = Field(None, alias="SLACK_APP_TOKEN", validate_default=True)
     api_url: str = Field("https://slack.com/api/", alias="SLACK_API_URL")
+    agents: str = Field("", alias="VOBO_AGENT")
     alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
+
+    @property
+    def first_agent(self) -> str:
+        """The name of the first agent in VOBO_AGENT; empty when it bears none. The bot imports no agent."""
+        name, equals, _ = self.agents.split(",")[0].partition("=")
+        return name.strip() if equals else ""
 
     @field_validator("bot_token")
     @classmethod

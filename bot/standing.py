@@ -1,5 +1,6 @@
 """What the law says about a call, in the words a card needs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -23,8 +24,8 @@ class CardLaw(Protocol):
         """Who may decide, in words."""
         ...
 
-    def addressed(self, requirement: Requirement) -> Addressed:
-        """Who may decide, as ids to mention."""
+    def addressed(self, requirement: Requirement, *, escalated: bool = False) -> Addressed:
+        """Who may decide, as ids to mention; `escalated` with the next tier."""
         ...
 
     def switches(self) -> str:
@@ -37,14 +38,16 @@ class ReviewersLaw:
     """The part of the law that rendering needs, from `reviewers.toml`."""
 
     reviewers: Reviewers
+    #: Who decides now: `reviewers` with the stand-ins of the day in place.
+    today: Callable[[], Reviewers] | None = None
 
     def who(self, requirement: Requirement) -> str:
         """Who may decide, in words."""
-        return f"To decide: {describe(self.reviewers, requirement)}."
+        return f"To decide: {describe(self._now(), requirement)}."
 
-    def addressed(self, requirement: Requirement) -> Addressed:
-        """Who may decide, as ids to mention."""
-        found = entitled(self.reviewers, requirement)
+    def addressed(self, requirement: Requirement, *, escalated: bool = False) -> Addressed:
+        """Who may decide, as ids to mention; `escalated` with the next tier."""
+        found = entitled(self._now(), requirement, escalated=escalated)
         return Addressed(found.users, found.usergroups)
 
     def switches(self) -> str:
@@ -52,6 +55,9 @@ class ReviewersLaw:
         if self.reviewers.development.self_approval:
             return "Development switch: requesters may approve their own calls."
         return ""
+
+    def _now(self) -> Reviewers:
+        return self.today() if self.today else self.reviewers
 
 
 def standing(call: Call) -> Standing:

@@ -1,8 +1,9 @@
 """The smaller messages of a thread: that a run was taken up, what the agent answered, what an editor must know."""
 
-from approvals.lifecycle import RunState
+from approvals.lifecycle import RUN_ENDED, RunState
 from approvals.models import Call, Run
-from bot.blocks import FALLBACK_TEXT, Block, Message, context, leaf, line, person, quote, rich
+from bot.blocks import FALLBACK_TEXT, Block, Message, actions, button, confirm, context, leaf, line, person, quote, rich
+from bot.ids import RUN, ActionId
 from bot.text import clip, cut, escaped, hides, inert, one_line, visible
 
 _REQUEST = 1_500
@@ -17,8 +18,22 @@ def render_opening(run: Run) -> Message:
     blocks = [
         rich(line(person(run.requester), leaf(" asked:")), quote(visible(clip(run.request, _REQUEST)))),
         context(f"I am on it · run `{run.id}`{follows} · what could hurt is shown here first, and waits for approval"),
+        *_cancelling(run),
     ]
     return Message(cut(f"I am on it: {inert(run.request, 400)}", FALLBACK_TEXT), blocks)
+
+
+def _cancelling(run: Run) -> list[Block]:
+    """How the run is stopped by hand, while it can be."""
+    if run.state in RUN_ENDED:
+        return []
+    if run.cancelled_by:
+        name = inert(run.cancelled_name or run.cancelled_by, 80)
+        return [context(f"Cancelled by {name}; what is at work ends first")]
+    stop = button("Cancel", ActionId.CANCEL, run.id, label="Cancel this run")
+    ask = "What waits for a decision is withdrawn. What is being carried out right now is not interrupted."
+    stop["confirm"] = confirm("Cancel this run?", ask, "Cancel the run", style="danger")
+    return [actions(RUN, stop)]
 
 
 def render_answer(run: Run) -> Message:

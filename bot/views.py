@@ -8,7 +8,7 @@ from bot.actions import decide_many, told_many, viewed
 from bot.asker import asker_of, tell
 from bot.authority import refuse_by_law, reviewer
 from bot.card_text import pending
-from bot.deciding import REFRESH, after_decision, decided, decision, wanted
+from bot.deciding import REFRESH, after_decision, decided, decision, refuse_changed, wanted
 from bot.deps import Deps
 from bot.edit_modal import edit_errors, read_edit
 from bot.editing import editable, edited, first_changed
@@ -78,6 +78,7 @@ def submit_edit(deps: Deps, submitted: Submission) -> Errors:
     args = editable(deps, call, ref.version)
     if args is None:
         raise Refused("Nothing of this call can be changed.")
+    refuse_changed(deps, call)
     person = reviewer(deps, submitted.sender, call, "reject")
     fields = edit_fields(args)
     typed = read_edit(fields, submitted)

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from slack_sdk.errors import SlackClientError
 
 from approvals.errors import ApprovalsError
+from approvals.known_secrets import SecretRefused
+from approvals.vault import BlobKeyMissing, BlobTampered
 from bot.asker import Asker, tell
+from bot.deciding import CHANGED
 from bot.deps import Deps
 from bot.errors import BotError
 from bot.ids import IdRefused
@@ -34,6 +37,11 @@ def explained(deps: Deps, error: Exception) -> str:
     if isinstance(error, IdRefused | PayloadRefused):
         deps.log.warning("refused: %s", error)
         return "This control is not one of this bot's, so nothing was decided."
+    if isinstance(error, SecretRefused):
+        return "What you wrote holds the value of a configured secret, so it was not kept. Replace the secret."
+    if isinstance(error, BlobTampered | BlobKeyMissing):
+        deps.log.error("refused: %s", error)
+        return CHANGED
     if isinstance(error, ApprovalsError | SlackClientError | SendingFailed):
         deps.log.warning("not done: %s", error)
         return OUTAGE

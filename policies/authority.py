@@ -48,12 +48,20 @@ def may_decide(
     return _over_limit(reviewers, requirement, person, mine) if verdict != "reject" else None
 
 
-def may_start(reviewers: Reviewers, person: Person, *, clicker_team: str) -> Refusal | None:
-    """Why this person may not start a run, or None when they may."""
+def may_start(reviewers: Reviewers, person: Person, *, clicker_team: str, agent: str = "") -> Refusal | None:
+    """Why this person may not start a run with this agent (empty: the first of VOBO_AGENT), or None when they may."""
     refusal = _may_act(reviewers, person, clicker_team)
-    if refusal or reviewers.starters is None or {person.user, *person.usergroups} & set(reviewers.starters):
+    mine = {person.user, *person.usergroups}
+    if refusal:
         return refusal
-    return Refusal(cause="not_in_tier", sentence="You may not start runs here. Ask ops to add you to the starters.")
+    if reviewers.starters is not None and not mine & set(reviewers.starters):
+        return Refusal(cause="not_in_tier", sentence="You may not start runs here. Ask ops to add you to the starters.")
+    access = reviewers.agents.get(agent or "default")
+    if access is not None and not mine & set(access.starters):
+        name = agent or "default"
+        sentence = f"You may not start runs with the agent {name}. Ask ops to add you to its starters."
+        return Refusal(cause="not_in_tier", sentence=sentence)
+    return None
 
 
 def may_operate(reviewers: Reviewers, person: Person, *, clicker_team: str) -> Refusal | None:

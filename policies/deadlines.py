@@ -1,6 +1,7 @@
 """How long people have to decide, and how long their word holds. Instants are passed in; nothing here reads a clock."""
 
-from datetime import datetime, time
+from datetime import date, datetime, time
+from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import holidays
@@ -70,6 +71,16 @@ def ttl_seconds(settings: Deadlines, *, risk: Risk, undo: str | None, now: datet
     return min(_wanted(settings, risk, undo, now), LONGEST_S - settings.lapse_s)
 
 
+def reminder_at(posted_at: int, decide_by: int) -> int:
+    """When those who were asked are reminded: at half of the time to decide. Instants are epoch milliseconds."""
+    return posted_at + (decide_by - posted_at) // 2
+
+
+def escalation_at(posted_at: int, decide_by: int) -> int:
+    """From when the next tier may decide too: at 80 % of the time. No zone is involved, so no clock change either."""
+    return posted_at + (decide_by - posted_at) * 4 // 5
+
+
 def in_business_hours(settings: Deadlines, now: datetime) -> bool:
     """Whether people can be expected at their desks."""
     local = now.astimezone(ZoneInfo(settings.zone))
@@ -77,7 +88,12 @@ def in_business_hours(settings: Deadlines, now: datetime) -> bool:
         return False
     if not settings.holidays:
         return True
-    return local.date() not in holidays.country_holidays(settings.holidays, years=local.year)
+    return local.date() not in _holidays(settings.holidays, local.year)
+
+
+@cache
+def _holidays(country: str, year: int) -> frozenset[date]:
+    return frozenset(holidays.country_holidays(country, years=year))
 
 
 def _wanted(settings: Deadlines, risk: Risk, undo: str | None, now: datetime) -> int:

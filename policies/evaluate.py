@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from policies.deadlines import ttl_seconds
 from policies.history import with_history
@@ -15,6 +16,10 @@ from policies.rule import Spend
 __all__ = ["Proposal", "evaluate"]
 
 Counts = Mapping[tuple[str, str], int]
+#: Vetoes and corrections, each `tool|resource` -> sentence.
+Refused = tuple[Mapping[str, str], Mapping[str, str]]
+NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_CAPS: Mapping[tuple[str, str, str], int] = MappingProxyType({})
 
 
 def evaluate(
@@ -25,31 +30,36 @@ def evaluate(
     spent: Counts,
     vetoes: Mapping[str, str],
     now: datetime,
+    corrections: Mapping[str, str] = NOTHING,
+    caps: Mapping[tuple[str, str, str], int] = NO_CAPS,
 ) -> tuple[Requirement, ...]:
     """One requirement per proposal, in order.
 
     Every rule sees `so_far`: what the run took up before (`spent`: minor units by label and currency) and what all
     other calls of this turn would take up, so that nothing is gained by splitting. `vetoes` maps `tool|resource` to
     the sentence of the person who refused it in this thread; a tool that names no resources is vetoed as `tool|*`.
+    `corrections` does the same for rejections that allow one new proposal, which a person decides again.
+    `caps` is what other calls hold: minor units by cap, currency and key.
     `now` is an aware instant. Nothing a rule does wrong makes a call automatic.
     """
-    first = _pass(law, proposals, requester, [Spend(spent)] * len(proposals), vetoes)
+    refused = (vetoes, corrections)
+    first = _pass(law, proposals, requester, [Spend(spent, caps)] * len(proposals), refused)
     taken = [_counts(need) for need in first]
     turn = Counter(spent)
     for counts in taken:
         turn.update(counts)
-    so_far = [Spend({key: turn[key] - counts.get(key, 0) for key in turn}) for counts in taken]
+    so_far = [Spend({key: turn[key] - counts.get(key, 0) for key in turn}, caps) for counts in taken]
     return tuple(
         _finish(law, proposal, need, now)
-        for proposal, need in zip(proposals, _pass(law, proposals, requester, so_far, vetoes), strict=True)
+        for proposal, need in zip(proposals, _pass(law, proposals, requester, so_far, refused), strict=True)
     )
 
 
 def _pass(
-    law: Law, proposals: Sequence[Proposal], requester: str, so_far: Sequence[Spend], vetoes: Mapping[str, str]
+    law: Law, proposals: Sequence[Proposal], requester: str, so_far: Sequence[Spend], refused: Refused
 ) -> list[Requirement]:
     judged = [judge(law, proposal, requester, spend) for proposal, spend in zip(proposals, so_far, strict=True)]
-    return with_history(proposals, judged, vetoes)
+    return with_history(proposals, judged, *refused)
 
 
 def _counts(need: Requirement) -> dict[tuple[str, str], int]:

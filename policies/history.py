@@ -13,10 +13,16 @@ WHOLE_TOOL = "*"
 
 
 def with_history(
-    proposals: Sequence[Proposal], judged: Sequence[Requirement], vetoes: Mapping[str, str]
+    proposals: Sequence[Proposal],
+    judged: Sequence[Requirement],
+    vetoes: Mapping[str, str],
+    corrections: Mapping[str, str],
 ) -> list[Requirement]:
     """The judged requirements of one turn, made stricter where a refusal or a sibling bears on them."""
-    settled = [_after_refusals(proposal.tool, need, vetoes) for proposal, need in zip(proposals, judged, strict=True)]
+    settled = [
+        _after_refusals(proposal.tool, need, vetoes, corrections)
+        for proposal, need in zip(proposals, judged, strict=True)
+    ]
     touched = Counter(
         (proposal.tool, resource)
         for proposal, need in zip(proposals, settled, strict=True)
@@ -26,7 +32,15 @@ def with_history(
     return [_beside_siblings(proposal.tool, need, touched) for proposal, need in zip(proposals, settled, strict=True)]
 
 
-def _after_refusals(tool: str, need: Requirement, vetoes: Mapping[str, str]) -> Requirement:
+def corrected(tool: str, need: Requirement, corrections: Mapping[str, str]) -> tuple[str, ...]:
+    """The places (`tool|resource`) of rejections that asked for a correction and that this call would be it for."""
+    places = (f"{tool}|{resource}" for resource in need.resources or (WHOLE_TOOL,))
+    return tuple(place for place in places if place in corrections)
+
+
+def _after_refusals(
+    tool: str, need: Requirement, vetoes: Mapping[str, str], corrections: Mapping[str, str]
+) -> Requirement:
     if need.risk is Risk.READ_ONLY:
         return need
     for resource in need.resources or (WHOLE_TOOL,):
@@ -34,12 +48,27 @@ def _after_refusals(tool: str, need: Requirement, vetoes: Mapping[str, str]) -> 
         if cause is not None:
             why = f"A person refused this before and it may not come back: {visible(cause)}"
             return need.model_copy(update={"mode": Mode.FORBIDDEN, "vetoed": True, "reasons": (why,)})
-    for key, cause in sorted(vetoes.items()):
+    for key, cause in sorted({**corrections, **vetoes}.items()):
         other, _, resource = key.partition("|")
         if other != tool and resource != WHOLE_TOOL and resource in need.resources:
-            why = f"It follows a refusal: {visible(cause)}"
-            return _asked(need, why).model_copy(update={"tier": STRICTEST_TIER})
+            return _following(need, f"It follows a refusal: {visible(cause)}", tier=STRICTEST_TIER)
+    for place in corrected(tool, need, corrections):
+        why = f"It is the one corrected proposal after a rejection: {visible(corrections[place])}"
+        return _following(need, why, tier=need.tier)
     return need
+
+
+def keeping(frozen: Requirement, need: Requirement) -> Requirement:
+    """What a call needs now, never less than the rejections it follows made it need when it was proposed."""
+    for why in frozen.follows:
+        need = _following(need, why, tier=STRICTEST_TIER if frozen.tier == STRICTEST_TIER else need.tier)
+    return need
+
+
+def _following(need: Requirement, why: str, *, tier: str) -> Requirement:
+    if need.mode is Mode.FORBIDDEN or why in need.follows:
+        return need
+    return _asked(need, why).model_copy(update={"tier": tier, "follows": (*need.follows, why)})
 
 
 def _beside_siblings(tool: str, need: Requirement, touched: Mapping[tuple[str, str], int]) -> Requirement:

@@ -7,14 +7,16 @@ import json
 import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from types import ModuleType
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
 from policies.budgets import Budgets
 from policies.deadlines import Deadlines
-from policies.law_problems import problems_of
+from policies.law_problems import notes_of, problems_of
 from policies.roster import Reviewers, ReviewersRefused, first_error, read_toml
 from policies.rule import Rule
 from policies.tool_schema import SchemaRefused, tool_schema
@@ -37,9 +39,17 @@ class Law:
     budgets: Budgets
     version: str
 
+    def people_at(self, now: datetime) -> Reviewers:
+        """Who decides at this instant: stand-ins count by the date in the zone of the deadlines."""
+        return self.reviewers.on(now.astimezone(ZoneInfo(self.deadlines.zone)).date())
+
     def problems(self) -> tuple[str, ...]:
         """What can be loaded but cannot work, one sentence each: tiers without people, tiers nobody defined."""
         return problems_of(self.rules, self.reviewers)
+
+    def notes(self) -> tuple[str, ...]:
+        """What works, but may surprise: tiers nobody asks, times that are cut, an agent that asks about everything."""
+        return notes_of(self.rules, self.reviewers, self.deadlines)
 
 
 def load_law(rule_modules: Sequence[str], reviewers_text: str) -> Law:
@@ -126,5 +136,5 @@ def _version(modules: Sequence[ModuleType], rules: Mapping[str, Rule], reviewers
 def _source(module: ModuleType) -> str:
     try:
         return inspect.getsource(module)
-    except OSError:  # an empty package file, or a module without source: the rules' own sources still count
+    except (OSError, TypeError):  # an empty or no package file: the rules' own sources still count
         return module.__name__

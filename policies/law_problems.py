@@ -1,11 +1,50 @@
 """What is wrong with a law that loads: found before the first card has nobody to go to."""
 
-import ast
-import textwrap
 from collections.abc import Iterator, Mapping
 
+from policies.deadlines import LONGEST_S, Deadlines
+from policies.risk import Risk
 from policies.roster import Reviewers
 from policies.rule import Rule
+from policies.rule_source import tiers_asked, when_auto
+
+#: Below so many tools nobody can say that nearly all of them ask.
+FEWEST_TOOLS = 3
+NEARLY_ALL = 0.8
+
+
+def notes_of(rules: Mapping[str, Rule], reviewers: Reviewers, deadlines: Deadlines) -> tuple[str, ...]:
+    """What works, but not as somebody may believe it does."""
+    return (*_unreached(rules, reviewers), *_cut_times(deadlines), *_forms(rules))
+
+
+def _unreached(rules: Mapping[str, Rule], reviewers: Reviewers) -> Iterator[str]:
+    asked = {tier for rule in rules.values() for tier, _ in tiers_asked(rule.source)}
+    asked |= {reviewers.strictest} | {tier.next for tier in reviewers.tiers.values() if tier.next}
+    for name in reviewers.tiers:
+        if name not in asked:
+            yield f"reviewers.toml: nothing ever asks the tier {name}; no rule needs it and no tier escalates to it."
+
+
+def _cut_times(deadlines: Deadlines) -> Iterator[str]:
+    longest = LONGEST_S // 60 - deadlines.lapse_minutes
+    for name in ("business_minutes", "outside_minutes", "undo_minutes"):
+        minutes = getattr(deadlines, name)
+        if minutes > longest:
+            yield (
+                f"reviewers.toml: {name} is {minutes}, but with lapse_minutes = {deadlines.lapse_minutes} a card may"
+                f" wait {longest} minutes at most; so long it will be."
+            )
+
+
+def _forms(rules: Mapping[str, Rule]) -> Iterator[str]:
+    acting = [rule for rule in rules.values() if rule.risk is not Risk.READ_ONLY]
+    always = [rule.tool for rule in acting if not when_auto(rule)]
+    if len(rules) >= FEWEST_TOOLS and len(always) > len(rules) * NEARLY_ALL:
+        yield (
+            f"{len(always)} of {len(rules)} tools always ask somebody. That is a form, not an agent: let what is small"
+            " or can be undone run, with .auto_when(...)."
+        )
 
 
 def problems_of(rules: Mapping[str, Rule], reviewers: Reviewers) -> tuple[str, ...]:
@@ -26,7 +65,7 @@ def _tiers(reviewers: Reviewers) -> Iterator[str]:
 
 
 def _needs(rule: Rule, reviewers: Reviewers) -> Iterator[str]:
-    for tier_name, most in sorted(_asked(rule.source)):
+    for tier_name, most in sorted(tiers_asked(rule.source)):
         tier = reviewers.tiers.get(tier_name)
         if tier is None:
             yield (
@@ -38,34 +77,3 @@ def _needs(rule: Rule, reviewers: Reviewers) -> Iterator[str]:
                 f"The rule of {rule.tool} in {rule.module} can need {most} people of {tier_name};"
                 f" reviewers.toml names {len(tier.users)}."
             )
-
-
-def _asked(source: str) -> set[tuple[str, int]]:
-    """Tier and highest number of reviewers of every `.needs("tier", reviewers=...)` in a rule's source.
-
-    Only what is written as a literal is found; what is computed is checked when the rule is applied.
-    """
-    try:
-        tree = ast.parse(textwrap.dedent(source))
-    except SyntaxError:
-        return set()
-    found = set()
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "needs"):
-            continue
-        numbers = [_highest(word.value) for word in node.keywords if word.arg == "reviewers"]
-        tiers = [text for argument in node.args[:1] for text in _texts(argument)]
-        found |= {(tier, max(numbers, default=1)) for tier in tiers}
-    return found
-
-
-def _highest(expression: ast.expr) -> int:
-    branches = [expression.body, expression.orelse] if isinstance(expression, ast.IfExp) else [expression]
-    return max(
-        (node.value for node in branches if isinstance(node, ast.Constant) and isinstance(node.value, int)), default=1
-    )
-
-
-def _texts(expression: ast.expr) -> list[str]:
-    branches = [expression.body, expression.orelse] if isinstance(expression, ast.IfExp) else [expression]
-    return [node.value for node in branches if isinstance(node, ast.Constant) and isinstance(node.value, str)]

@@ -45,6 +45,8 @@ class Requirement(Frozen):
     law: str = ""
     #: Refused because a person refused the same before; such a call makes no new card.
     vetoed: bool = False
+    #: The rejections it follows, in their sentences: then a person decides, whatever the rule says.
+    follows: tuple[str, ...] = ()
 
     def spending(
         self, cap: str, amounts: Mapping[str, Money], *, limit: Money, window: Literal["day", "run"] = "day"

@@ -3,9 +3,10 @@
 import re
 import tomllib
 from collections.abc import Iterable
+from datetime import date
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
 from policies.money import Money, MoneyRefused
 from policies.plain_text import quoted
@@ -35,13 +36,15 @@ UsergroupId = Annotated[str, _slack_id("usergroup", "[S][A-Z0-9_]+")]
 class Tier(Frozen):
     """People who may decide together. `next` is asked when they do not answer; `limits` hold for members without own.
 
-    A member is named by user id or belongs to a named Slack usergroup at the time of the click.
+    A member is named by user id or belongs to a named Slack usergroup at the time of the click. With `rotate`, a card
+    notifies only so many users, those who were not told for longest; the others may decide as well.
     """
 
     users: tuple[UserId, ...] = ()
     usergroups: tuple[UsergroupId, ...] = ()
     next: str | None = None
     limits: dict[str, str] = {}
+    rotate: int | None = Field(default=None, ge=1)
 
 
 class Profile(Frozen):
@@ -49,6 +52,36 @@ class Profile(Frozen):
 
     name: str = Field(min_length=1)
     limits: dict[str, str] = {}
+
+
+class StandIn(Frozen):
+    """`by` belongs to every tier of `for` from the first to the last date, both included, in the zone of the deadlines.
+
+    The stand-in keeps own personal limits, unless `limits` gives others for these days. Whoever is away may still
+    decide, but is not notified.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
+
+    away: UserId = Field(alias="for")
+    by: UserId
+    first: date = Field(alias="from")
+    last: date = Field(alias="to")
+    limits: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.last < self.first:
+            raise ValueError(f"the stand-in for {self.away} ends on {self.last}, before it begins on {self.first}")
+        if self.away == self.by:
+            raise ValueError(f"{self.by} cannot stand in for themselves")
+        return self
+
+
+class AgentAccess(Frozen):
+    """Who may start runs with one agent of VOBO_AGENT, where that is narrower than `starters`."""
+
+    starters: tuple[UserId | UsergroupId, ...]
 
 
 class Development(Frozen):
@@ -61,7 +94,8 @@ class Reviewers(Frozen):
     """The people part of `reviewers.toml`.
 
     `team` is the home workspace; `strictest` the tier that is asked when no rule could judge; `ops` may press the
-    operators' controls; `starters` (users or usergroups; None: every member who is no guest) may start runs.
+    operators' controls; `starters` (users or usergroups; None: every member who is no guest) may start runs, with an
+    agent that `agents` names only those it lists as well. `away` is filled by `on`: who has a stand-in that day.
     """
 
     team: str = Field(pattern=r"^[TE][A-Z0-9_]+$")
@@ -70,7 +104,10 @@ class Reviewers(Frozen):
     ops: tuple[UserId, ...] = ()
     starters: tuple[UserId | UsergroupId, ...] | None = None
     people: dict[UserId, Profile] = {}
+    agents: dict[str, AgentAccess] = {}
+    standins: tuple[StandIn, ...] = ()
     development: Development = Development()
+    away: tuple[UserId, ...] = ()
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
@@ -85,13 +122,31 @@ class Reviewers(Frozen):
     def from_tables(cls, tables: dict[str, Any]) -> Self:
         """As `from_toml`, from tables already parsed."""
         try:
-            reviewers = cls.model_validate({name: tables[name] for name in cls.model_fields if name in tables})
+            reviewers = cls.model_validate({name: tables[name] for name in TABLES if name in tables})
         except ValidationError as error:
             raise ReviewersRefused(first_error(error)) from None
         for place, limits in reviewers.all_limits():
             for currency, typed in limits.items():
                 _limit(place, currency, typed)
         return reviewers
+
+    def on(self, day: date) -> "Reviewers":
+        """The same people with the stand-ins of that day in their places."""
+        active = [one for one in self.standins if one.first <= day <= one.last]
+        if not active:
+            return self
+        tiers = {
+            name: tier.model_copy(
+                update={"users": (*tier.users, *(one.by for one in active if one.away in tier.users))}
+            )
+            for name, tier in self.tiers.items()
+        }
+        people = dict(self.people)
+        for one in active:
+            known = people.get(one.by, Profile(name=one.by))
+            people[one.by] = known.model_copy(update={"limits": {**known.limits, **one.limits}})
+        away = tuple(dict.fromkeys(one.away for one in active))
+        return self.model_copy(update={"tiers": tiers, "people": people, "away": away})
 
     def tier_of(self, requirement: Requirement) -> str:
         """The name of the tier a requirement asks."""
@@ -120,6 +175,11 @@ class Reviewers(Frozen):
         """Every table of limits with the place where it stands."""
         yield from ((f"tiers.{name}", tier.limits) for name, tier in self.tiers.items())
         yield from ((f"people.{user}", person.limits) for user, person in self.people.items())
+        yield from ((f"standins.{one.by}", one.limits) for one in self.standins)
+
+
+#: The tables and keys of `reviewers.toml` that say who; `deadlines` and `budgets` say when and how often.
+TABLES = tuple(name for name in Reviewers.model_fields if name != "away")
 
 
 def in_words(number: int) -> str:
@@ -137,7 +197,7 @@ def read_toml(text: str) -> dict[str, Any]:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ReviewersRefused(f"reviewers.toml is not valid TOML: {error}. Correct it there.") from None
-    unread = set(tables) - set(Reviewers.model_fields) - {"deadlines", "budgets"}
+    unread = set(tables) - set(TABLES) - {"deadlines", "budgets"}
     if unread:
         raise ReviewersRefused(f"reviewers.toml has {min(unread)!r}, which nothing reads. Remove or rename it.")
     return tables

@@ -40,13 +40,21 @@ class Ask(Generic[A, F]):
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What the run has taken up already, this turn's other calls included, by label."""
+    """What the run has taken up already, this turn's other calls included, by label; and what caps hold by now."""
 
     run: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    caps: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
 
     def in_run(self, label: str, currency: str = "EUR") -> Money:
         """The sum of everything counted under `label` in this run, without the call being judged."""
         return Money(minor=self.run.get((label, currency), 0), currency=currency)
+
+    def in_cap(self, cap: str, key: str, currency: str = "EUR") -> Money:
+        """What other calls, of whatever run, hold of a cap for this key in its window: a customer's day, say.
+
+        Known for the caps and keys that the rule itself spends from; nothing else was looked up.
+        """
+        return Money(minor=self.caps.get((cap, currency, key), 0), currency=currency)
 
     def nothing(self, currency: str) -> Money:
         """Zero of a currency, to start a sum with."""

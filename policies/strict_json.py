@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 from pydantic_core import to_jsonable_python
 
@@ -70,38 +70,44 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+class _Wrong(NamedTuple):
+    """What stands where a value cannot be read, until its place is known. `what` follows the place."""
+
+    what: str
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in pairs:
-        if key in result:
-            raise ArgumentsRefused("", f"{quoted(key)} is given twice, so nobody can tell which value counts.")
-        result[key] = value
+        result[key] = _Wrong("is given twice, so nobody can tell which value counts") if key in result else value
     return result
 
 
-def _integer(text: str) -> int:
+def _integer(text: str) -> int | _Wrong:
     if len(text) > MAX_DIGITS:
-        raise ArgumentsRefused("", f"A number has {len(text)} digits; at most {MAX_DIGITS} are read.")
+        return _Wrong(f"has {len(text)} digits; at most {MAX_DIGITS} are read")
     return int(text)
 
 
-def _decimal(text: str) -> Decimal:
+def _decimal(text: str) -> Decimal | _Wrong:
     try:
         number = Decimal(text) if len(text) <= MAX_DIGITS else None
     except ArithmeticError:
         number = None
     if number is None or abs(number.adjusted()) > MAX_EXPONENT:
-        raise ArgumentsRefused("", f"The number {quoted(text)} is out of range.")
+        return _Wrong(f"is {quoted(text)}, a number out of range")
     return number
 
 
-def _constant(name: str) -> NoReturn:
-    raise ArgumentsRefused("", f"{name} is not a number that JSON knows.")
+def _constant(name: str) -> _Wrong:
+    return _Wrong(f"is {name}, which is not a number that JSON knows")
 
 
 def _check(value: object, pointer: str, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise _too_deep(pointer)
+    if isinstance(value, _Wrong):
+        raise ArgumentsRefused(pointer, f"{pointer or 'The whole'} {value.what}.")
     if isinstance(value, str):
         _whole_characters(value, pointer)
     elif isinstance(value, dict):

@@ -12,6 +12,7 @@ import redis
 
 from approvals.lifecycle import State
 from approvals.models import Call, CallContent, PauseWrite, ProposedBatch, ProposedCall
+from approvals.sealing import Subject, sealed
 from approvals.store import Store
 from bot.assembly import Bot, assemble
 from bot.sandbox import Workspace
@@ -78,10 +79,19 @@ class Office:
         )
         lease = self.store.runs.lease(run, token="worker", ttl_ms=60_000)
         assert lease
-        placed = tuple(call.model_copy(update={"batch": batch}) for call in calls)
+        requester = self.store.runs.load(run).requester  # type: ignore[union-attr]
+        placed = tuple(
+            call.model_copy(update={"batch": batch, "seal": self.seal(run, call, requester)}) for call in calls
+        )
         answer = self.store.runs.pause(lease, PauseWrite(state=b"{}", turns=1, calls=placed, batches=(proposed,)))
         assert answer.ok, answer
         return batch
+
+    def seal(self, run: str, call: ProposedCall, requester: str) -> str:
+        subject = Subject(
+            tenant=self.store.tenant, run=run, requester=requester, key=call.key, agent=call.agent, tool=call.tool
+        )
+        return sealed(subject, call.content, version=1)
 
     def card(self, batch: str) -> Json:
         """The card in Slack, once it can be decided."""
@@ -191,6 +201,7 @@ def running(redis_url: str, client: redis.Redis, *, over: str = "http", **change
     with Workspace.serve(**(http if over == "http" else {})) as workspace:
         transport = {"signing_secret": SECRET, "port": port} if over == "http" else {"app_token": "xapp-sandbox"}
         bot = assemble(settings_for(workspace, redis_url, **transport, **changes))
+        bot.deps.store.ledger.vouch(bot.deps.store.ledger.server())  # as the clock does at its first tick
         bot.start()
         try:
             yield Office(workspace, bot, client)

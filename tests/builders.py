@@ -50,6 +50,7 @@ def a_store(client: redis.Redis) -> Store:
     """A store whose home team is known."""
     store = Store.open(client, Vault.from_text(STATE_KEY), tenant=TENANT, ids=counting_ids())
     store.people.set_home_team(TEAM)
+    store.ledger.vouch(store.ledger.server())  # as the clock does once it has compared it with the ledger
     return store
 
 
@@ -62,7 +63,9 @@ def a_decision(call: str, verdict: str = "approve", *, by: str = ANA, version: i
 
 
 def a_requirement(**changes: Any) -> Requirement:
-    return Requirement(**{"radius": "refunds in EUR", "resources": ("pay_1",), "ttl_s": 900, "lapse_s": 600, **changes})
+    return Requirement(
+        **{"radius": "refunds in EUR", "resources": ("pay_1",), "ttl_s": 900, "lapse_s": 600, "law": "law-1", **changes}
+    )
 
 
 def a_content(arguments: str = '{"payment_id":"pay_1"}', **changes: Any) -> CallContent:

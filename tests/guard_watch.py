@@ -22,8 +22,10 @@ from approvals import scripts
 from guards import ROOT, SCRIPTS, Guard, all_guards
 
 #: A file with what to do, set by whoever starts pytest with this plugin; results are added to the file named in it.
-ORDERS = "VOBO_GUARD_ORDERS"
+ORDERS = "GUARD_ORDERS"
 LONGEST_S = 120
+#: Guards of this package are looked at by the tests that bear its name.
+WORKER = "worker"
 
 
 class Watch:
@@ -43,20 +45,19 @@ class Watch:
         self.seconds[report.nodeid] += report.duration  # type: ignore[assignment]
         if report.failed:
             self.failed.append(report.nodeid)
-            open("/tmp/mut/why","a").write(report.longreprtext[-3000:])
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        items = session.items
-        last = items[-1]
-        for item in items:  # `last` as the next one keeps what belongs to the session: the server
+        for item in session.items:
             self.now = item.nodeid
-            runtestprotocol(item, nextitem=last)
-        if self.failed or session.testsfailed:
-            self.tell("", f"with all guards in place: {self.failed}")
-            return True
+            run(item)
+        broken, self.failed[:] = set(self.failed), []
+        sound = [item for item in session.items if item.nodeid not in broken]
+        for test in (*broken, without(None, sound, self.failed)):  # what fails anyway can notice nothing
+            if test:
+                self.tell("", test)
         for guard in all_guards():
             if guard.name in self.wanted:
-                test = without(guard, self.able(guard, items), last, self.failed)
+                test = without(guard, self.able(guard, sound), self.failed)
                 if test:
                     self.noticed[test] += 1
                 self.tell(guard.name, test)
@@ -68,6 +69,8 @@ class Watch:
         name = Path(guard.file).stem
         if guard.file.startswith(SCRIPTS) and not name.startswith("_"):
             items = [item for item in items if name in self.ran.get(item.nodeid, ())]
+        if guard.file.startswith(WORKER):
+            items = [item for item in items if WORKER in item.path.name]
         last_time = self.before.get(guard.name)
         order = {
             item: (item.nodeid != last_time, -self.noticed[item.nodeid], self.seconds[item.nodeid]) for item in items
@@ -79,17 +82,22 @@ class Watch:
             results.write(json.dumps({"guard": guard, "test": test}) + "\n")
 
 
-def without(guard: Guard, tests: Sequence[pytest.Item], last: pytest.Item, failed: list[str]) -> str | None:
+def run(item: pytest.Item) -> None:
+    """Run one test, and keep what belongs to the session (the server), as if the next one came from the same folder."""
+    folder: Any = item.getparent(pytest.Dir)
+    runtestprotocol(item, nextitem=folder)
+
+
+def without(guard: Guard | None, tests: Sequence[pytest.Item], failed: list[str]) -> str | None:
     """The first of the tests that fails in a child process without the guard; None when none does."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(LONGEST_S)
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, sys.__stdout__.fileno() if sys.__stdout__ else 1)
-        take_away(guard)
+        if guard is not None:
+            take_away(guard)
         for test in tests:
-            runtestprotocol(test, nextitem=last)
+            run(test)
             if failed:
                 os.write(writes, failed[0].encode())
                 break
@@ -101,7 +109,7 @@ def without(guard: Guard, tests: Sequence[pytest.Item], last: pytest.Item, faile
     if os.WIFSIGNALED(status):
         return f"(no end within {LONGEST_S} s)"
     if status:
-        raise RuntimeError(f"The child for {guard.name} ended with {status}.")
+        raise RuntimeError(f"The child for {guard} ended with {status}.")
     return told or None
 
 
@@ -147,9 +155,9 @@ def pytest_configure(config: pytest.Config) -> None:
     watch = Watch(json.loads(Path(os.environ[ORDERS]).read_text(encoding="utf-8")))
     original = scripts.Scripts.run
 
-    def run(self: scripts.Scripts, name: str, *arguments: Any) -> list[Any]:
+    def watched(self: scripts.Scripts, name: str, *arguments: Any) -> list[Any]:
         watch.ran.setdefault(watch.now, set()).add(name)
         return original(self, name, *arguments)
 
-    scripts.Scripts.run = run  # type: ignore[method-assign]
+    scripts.Scripts.run = watched  # type: ignore[method-assign]
     config.pluginmanager.register(watch, "guard-watch")

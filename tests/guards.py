@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SCRIPTS = "approvals/scripts"
 
 _CONDITION = re.compile(r"^\s*(?:if|elseif) (?P<expression>.+?) then\b")
-_CHAIN = re.compile(r"^\s*(?:return (?:not )?|local \w+ = |(?P<sum>\w+) = )(?P<expression>.+)$")
+_CHAIN = re.compile(r"^\s*(?:return |local \w+ = |(?P<sum>\w+) = )(?P<expression>.+)$")
 _COMPARES = re.compile(r"==|~=|<=|>=|<|>|\bnot\b")
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
@@ -99,6 +99,8 @@ def _taken_away(line: str) -> Iterator[tuple[int, int, str]]:
     if chain is None or line.lstrip().startswith("--"):
         return
     start, end = chain.span("expression")
+    if line.startswith("not (", start) and _closes_at_end(line, start + 4, end):
+        start, end = start + 5, end - 1
     ands = split(line, start, end, " and ")
     ors = split(line, start, end, " or ")
     adds_up = chain["sum"] is not None and line[start:].startswith(f"{chain['sum']} or ")

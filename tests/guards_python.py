@@ -4,7 +4,8 @@ A text must stand in its file exactly once. Whoever rewrites a guard sets its ro
 `docs/guards.md` fails otherwise.
 """
 
-_GATE, _RECHECK, _PAUSE = "worker/gate.py", "worker/recheck.py", "worker/pause.py"
+_GATE, _RECHECK = "worker/gate.py", "worker/recheck.py"
+_PAUSE, _PLACING = "worker/pause.py", "worker/placing.py"
 _RUNS, _SAVED, _RESUME = "worker/runs.py", "worker/saved.py", "worker/resume.py"
 _WRITE = "approvals/pause_write.py"
 
@@ -66,6 +67,8 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
         "return Passed.WAITS if outcome in {Outcome.FROZEN, Outcome.STALE_PERSON} else Passed.ENDED",
         "return Passed.ENDED",
     ),
+    (_GATE, "if call.agent in self.loaded.agents else Passed.WAITS", "if True else Passed.WAITS"),
+    (_GATE, "return keeping(call.content.requirement, need)", "return need"),
     (_GATE, "if door.schema != call.content.tool_schema:", "if False:"),
     (_GATE, "stricter(call.content.requirement, need) or (", "(None) or ("),
     (_GATE, "(seen.sentence if seen.standing is Standing.LOST else None)", "None"),
@@ -83,6 +86,9 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_RECHECK, "if need.mode is Mode.HUMAN and len({person.user for person in people}) < need.reviewers:", "if False:"),
     (_RECHECK, "if need.mode is Mode.HUMAN and len(", "if len("),
     (_RECHECK, "len({person.user for person in people}) < need", "len(people) < need"),
+    (_RECHECK, "    need = _at_least(call.content.requirement, need)", "    pass"),
+    (_RECHECK, "    if need.mode is Mode.AUTO:\n        return decided", "    if False:\n        return decided"),
+    (_RECHECK, "if decided.tier == STRICTEST_TIER else need", "if False else need"),
     (_RECHECK, "if _RANK[new.mode] > _RANK[old.mode]:", "if False:"),
     (_RECHECK, "if new.mode is Mode.AUTO:", "if False:"),
     (_RECHECK, "if new.reviewers > old.reviewers:", "if False:"),
@@ -96,14 +102,16 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_PAUSE, 'watch.malformed.get(call_id, (item.arguments or "", ""))', '(item.arguments or "", "")'),
     (_PAUSE, "if door is None:", "if False:"),
     (_PAUSE, "spent=store.runs.counts(run.id),", "spent={},"),
-    (_PAUSE, "vetoes=vetoes_for_law(store.vetoes.of_thread(run.channel, run.thread_ts)),", "vetoes={},"),
-    (_PAUSE, 'place.removesuffix("*") if place.endswith("|*") else place', "place"),
-    (_PAUSE, "for at, each in enumerate(groups[:room], start=1)", "for at, each in enumerate(groups, start=1)"),
-    (_PAUSE, "for each in groups[room:] for key", "for each in groups[:0] for key"),
-    (_PAUSE, "held=room > 0", "held=False"),
-    (_PAUSE, "ttl_s=min(needs", "ttl_s=max(needs"),
-    (_PAUSE, "lapse_s=min(needs", "lapse_s=max(needs"),
-    (_PAUSE, "if over_budget:", "if False:"),
+    (_PAUSE, "vetoes=store.vetoes.of_thread(run.channel, run.thread_ts),", "vetoes={},"),
+    (_PAUSE, "if refused is not None:", "if False:"),
+    (_PLACING, "if not cards_left(deps.law.budgets, cards + len(found.batches), 1):", "if False:"),
+    (_PLACING, "if need.mode is not Mode.HUMAN:", "if False:"),
+    (_PLACING, "if never is not None:", "if False:"),
+    (_PLACING, "elif until is not None:", "elif False:"),
+    (_PLACING, "        if told:", "        if True:"),
+    (_PLACING, "ttl_s=min(needs", "ttl_s=max(needs"),
+    (_PLACING, "lapse_s=min(needs", "lapse_s=max(needs"),
+    (_PLACING, "return any(batch.has_card for batch in self.batches)", "return False"),
     (_PAUSE, "Cause.VETO if need.vetoed else Cause.POLICY", "Cause.POLICY"),
     (_PAUSE, "if need.mode is Mode.FORBIDDEN:", "if False:"),
     (_PAUSE, "if need.mode is Mode.HUMAN:", "if False:"),
@@ -158,12 +166,12 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
         "or call.state is not State.PENDING_REVIEW or not call.refreshing:",
         "or call.state is not State.PENDING_REVIEW:",
     ),
+    ("worker/refresh.py", "if door is None and call.agent not in loaded.agents:", "if False:"),
     ("worker/refresh.py", "if door is None:", "if False:"),
     ("worker/refresh.py", "drift=bool(changed),", "drift=False,"),
     ("worker/refresh.py", "if need.mode is Mode.FORBIDDEN else None", "if False else None"),
     # A decision is handed in under the identity that made it, about what it was made on.
     ("approvals/calls.py", "if decision.reviewer != person.user:", "if False:"),
     ("approvals/calls.py", "if (decision.call, decision.version) != (key, version):", "if False:"),
-    ("approvals/calls.py", "[] if decision.correction else sentences(call, decision)", "sentences(call, decision)"),
     ("approvals/calls.py", "if key not in members:", "if False:"),
 )

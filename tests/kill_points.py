@@ -1,6 +1,6 @@
 """The kill matrix: every step of a run from its pause to its end, by number and name, and who is killed at it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -103,7 +103,8 @@ STEPS = (
     Step(34, "runs.complete:after", _W),
     Step(35, "slack.post.outcome:after", _B),
     Step(36, "slack.post.answer:after", _B),
-    Step(37, "ledger.append:after", _C),
+    Step(37, "ledger.append:before", _C),
+    Step(38, "ledger.append:after", _C),
 )
 _BY_NAME = {step.name: step for step in STEPS}
 #: Where an orphaned work-horse that goes on beside a new worker could do harm.
@@ -117,23 +118,21 @@ class Plan:
 
     scene: Scene
     kills: tuple[tuple[Step, tuple[Victim, ...]], ...]
-    #: Nothing else runs meanwhile: its victims are not only at work for this run.
-    alone: bool = field(default=False)
+    #: The victims of a walk, which dies at many steps.
+    walk: str = ""
+    #: Nothing else runs meanwhile: the victims may be at work for others.
+    alone: bool = False
 
     @property
     def name(self) -> str:
         """For the thread, the mail and the test's id."""
-        if self.alone:
-            return f"{self.scene}/{'+'.join(sorted({victim for _, victims in self.kills for victim in victims}))}"
         step, victims = self.kills[-1]
-        return f"{step}/{'+'.join(victims)}/{self.scene}"
+        return f"walk/{self.scene}/{self.walk}" if self.walk else f"{step}/{'+'.join(victims)}/{self.scene}"
 
     @property
     def undecidable(self) -> bool:
         """Whether a process dies between the intent and the receipt."""
-        return any(
-            step.undecidable and {Victim.HORSE, Victim.WORKER} & set(victims) for step, victims in self.kills
-        )
+        return any(step.undecidable and {Victim.HORSE, Victim.WORKER} & set(victims) for step, victims in self.kills)
 
 
 def plans() -> tuple[Plan, ...]:
@@ -155,7 +154,11 @@ def _walks() -> list[Plan]:
     found = []
     for scene in dict.fromkeys(step.scene for step in STEPS):
         steps = [step for step in STEPS if step.scene is scene]
-        others = tuple((step, OTHERS[step.owner]) for step in steps)
+        worker = tuple((step, OTHERS[step.owner]) for step in steps if step.owner is Owner.WORKER)
+        rest = tuple((step, OTHERS[step.owner]) for step in steps if step.owner is not Owner.WORKER)
         store = tuple((step, (Victim.VALKEY,)) for step in steps)
-        found += [Plan(scene, (*_prelude(scene), *kills), alone=True) for kills in (others, store)]
+        before = _prelude(scene)
+        found += [Plan(scene, (*before, *worker), "all-but-the-worker")] if worker else []
+        found += [Plan(scene, (*before, *rest), "all-but-bot-or-clock", alone=True)] if rest else []
+        found += [Plan(scene, (*before, *store), "valkey", alone=True)]
     return found

@@ -210,9 +210,9 @@ def until(look: Callable[[], T], what: str, seconds: float, home: Path | None = 
 
 
 @contextmanager
-def running(home: Path, **options: Any) -> Iterator[Stack]:
+def running(home: Path, kind: type[Stack] = Stack, **options: Any) -> Iterator[Stack]:
     """A whole stack for one test."""
-    stack = Stack(home, **options)
+    stack = kind(home, **options)
     try:
         stack.prepare()
         stack.run("-m", "worker.refund_desk.shop", "load", "--fresh")

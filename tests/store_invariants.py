@@ -1,8 +1,6 @@
 """What must hold of the stored keys after every step, read from Redis and from the ledger's events alone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import redis
 
@@ -12,6 +10,9 @@ from store_model import ModelCall
 from store_model_workers import Model
 
 CAP = ("per customer", "EUR", "cus_1", "day-2026-11-29")
+HIDDEN = {b"request", b"content", b"receipt", b"late_receipt"}
+#: Deadlines at which a call's state may change; the others only tell somebody something.
+CHANGING = {"post", "decide", "lapse", "lease", "unknown"}
 #: Ledger event -> the state a call has after it, where that does not depend on the event's fields.
 AFTER = {
     "approved": State.APPROVED,
@@ -46,14 +47,13 @@ class Watchman:
 
     def look(self, model: Model) -> None:
         """Every invariant, once."""
-        fresh = self._new_events()
-        stored = self._hashes([self.keys.call(key) for key in model.calls])
-        self._states_follow_the_table(model, stored)
-        for event in fresh:
+        self._read(model)
+        self._states_follow_the_table(model)
+        for event in self._fresh:
             self._every_intent_rests_on_decisions(model, event)
             self.events.append(event)
-        self._the_ledger_tells_the_states(model, fresh)
-        for call, row in zip(model.calls.values(), stored, strict=True):
+        self._the_ledger_tells_the_states(model)
+        for call, row in zip(model.calls.values(), self._calls, strict=True):
             self._agrees(call, row)
         self._votes_agree(model)
         self._the_run_waits_for_what_is_open(model)
@@ -61,22 +61,35 @@ class Watchman:
         self._caps_hold_what_had_or_may_have_an_effect(model)
         self._clocks_watch_what_can_run_out(model)
 
-    def _new_events(self) -> list[dict[str, str]]:
-        rows: Any = self.client.xrange(self.keys.ledger, min=self._last)
-        if rows:
-            self._last = "(" + rows[-1][0].decode()
-        return [{name.decode(): value.decode() for name, value in row.items()} for _, row in rows]
+    def _read(self, model: Model) -> None:
+        """Everything that is looked at, in one step."""
+        calls, pauses = list(model.calls), range(1, model.pause + 1)
+        with self.client.pipeline(transaction=True) as pipe:
+            pipe.xrange(self.keys.ledger, min=self._last)
+            pipe.zrange(self.keys.wakeups, 0, -1)
+            pipe.zrange(self.keys.deadlines, 0, -1)
+            pipe.hgetall(self.keys.run(self.run))
+            pipe.hgetall(self.keys.cap(*CAP))
+            for key in calls:
+                pipe.hgetall(self.keys.call(key))
+                pipe.hgetall(self.keys.votes(key))
+            for pause in pauses:
+                pipe.smembers(self.keys.unanswered(self.run, pause))
+                pipe.smembers(self.keys.pause_open(self.run, pause))
+            events, wakeups, deadlines, run, cap, *rest = pipe.execute()
+        if events:
+            self._last = "(" + events[-1][0].decode()
+        self._fresh = [text(fields) for _, fields in events]
+        self._woken = {member.decode() for member in wakeups}
+        self._watched = {member.decode() for member in deadlines}
+        self._run, self._cap = text(run), text(cap)
+        self._calls = [text(row) for row in rest[: 2 * len(calls) : 2]]
+        self._votes = [text(row) for row in rest[1 : 2 * len(calls) : 2]]
+        sets = [{member.decode() for member in found} for found in rest[2 * len(calls) :]]
+        self._waits = list(zip(pauses, sets[::2], sets[1::2], strict=True))
 
-    def _hashes(self, names: Sequence[str]) -> list[dict[str, str]]:
-        with self.client.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.hgetall(name)
-            rows: list[Any] = pipe.execute()
-        hidden = {b"content", b"receipt", b"late_receipt"}
-        return [{key.decode(): row[key].decode() for key in row.keys() - hidden} for row in rows]
-
-    def _states_follow_the_table(self, model: Model, stored: Sequence[dict[str, str]]) -> None:
-        for key, row in zip(model.calls, stored, strict=True):
+    def _states_follow_the_table(self, model: Model) -> None:
+        for key, row in zip(model.calls, self._calls, strict=True):
             state, before = State(row["state"]), self.states.get(key)
             if before is not None and state is not before:
                 # A release without time left undoes the claim first; then the approval lapses.
@@ -102,8 +115,8 @@ class Watchman:
         else:
             assert said == ["policy"], (event, said)
 
-    def _the_ledger_tells_the_states(self, model: Model, fresh: Sequence[dict[str, str]]) -> None:
-        for event in fresh:
+    def _the_ledger_tells_the_states(self, model: Model) -> None:
+        for event in self._fresh:
             key, kind = event.get("call"), event["type"]
             if key is None or kind in BESIDE:
                 continue
@@ -128,29 +141,17 @@ class Watchman:
             assert (row["token"], row["intended"] == "1") == (call.token, call.intended), call
 
     def _votes_agree(self, model: Model) -> None:
-        rows = self._hashes([self.keys.votes(key) for key in model.calls])
-        for call, row in zip(model.calls.values(), rows, strict=True):
+        for call, row in zip(model.calls.values(), self._votes, strict=True):
             assert {user: vote.split(" ")[0] for user, vote in row.items()} == call.votes, call
 
     def _the_run_waits_for_what_is_open(self, model: Model) -> None:
-        (run,) = self._hashes([self.keys.run(self.run)])
-        assert (run["state"], int(run["pause"])) == (model.state, model.pause)
-        for pause in range(1, model.pause + 1):
-            assert self._members(self.keys.unanswered(self.run, pause)) == model.unanswered(pause)
-            asked = {call.key for call in model.asked(call for call in model.calls.values() if call.pause == pause)}
-            assert self._members(self.keys.pause_open(self.run, pause)) == asked
+        assert (self._run["state"], int(self._run["pause"])) == (model.state, model.pause)
+        for pause, unanswered, asked in self._waits:
+            assert unanswered == model.unanswered(pause)
+            assert asked == {call.key for call in model.asked(model.calls.values()) if call.pause == pause}
         assert (model.state == "ready") is (not model.unanswered(model.pause))
 
-    def _members(self, name: str) -> set[str]:
-        members: Any = self.client.smembers(name)
-        return {member.decode() for member in members}
-
-    def _sorted(self, name: str) -> set[str]:
-        members: Any = self.client.zrange(name, 0, -1)
-        return {member.decode() for member in members}
-
     def _whoever_has_work_is_woken(self, model: Model) -> None:
-        woken = self._sorted(self.keys.wakeups)
         wanted = {f"execute_batch:{batch}" for batch in model.batches if model.has_work(batch)}
         wanted |= {f"refresh_call:{call.key}" for call in model.calls.values() if call.refreshing}
         wanted |= {
@@ -160,16 +161,17 @@ class Watchman:
         }
         if model.state == "ready":
             wanted.add(f"resume_run:{self.run}")
-        assert wanted <= woken, wanted - woken
-        idle = {name for name in woken - wanted if not name.startswith("execute_batch:")}
+        assert wanted <= self._woken, wanted - self._woken
+        idle = {name for name in self._woken - wanted if not name.startswith("execute_batch:")}
         assert not idle, f"woken for nothing: {idle}"
 
     def _caps_hold_what_had_or_may_have_an_effect(self, model: Model) -> None:
-        (held,) = self._hashes([self.keys.cap(*CAP)])
-        assert held == dict.fromkeys(model.spending(), "10000")
+        assert self._cap == dict.fromkeys(model.spending(), "10000")
 
     def _clocks_watch_what_can_run_out(self, model: Model) -> None:
-        watched = self._sorted(self.keys.deadlines)
+        watched = {member for member in self._watched if member.split(":")[0] in CHANGING}
+        attention = {member for member in watched if member.partition(":")[0] in {"remind", "escalate"}}
+        watched = watched - attention
         calls = model.calls.values()
         wanted = {f"lapse:{call.key}" for call in calls if call.state is State.APPROVED and call.execute is not None}
         wanted |= {f"lease:{call.key}" for call in calls if call.state is State.EXECUTING}
@@ -177,3 +179,9 @@ class Watchman:
         asking = {batch for batch in model.batches if model.asked(model.of_batch(batch))}
         wanted |= {f"{'decide' if model.batches[batch].posted else 'post'}:{batch}" for batch in asking}
         assert watched == wanted
+        assert {member.partition(":")[2] for member in attention} <= {b for b in asking if model.batches[b].posted}
+
+
+def text(row: dict[bytes, bytes]) -> dict[str, str]:
+    """A hash without what is encrypted."""
+    return {name.decode(): row[name].decode() for name in row.keys() - HIDDEN}

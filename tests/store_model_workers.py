@@ -4,7 +4,7 @@ from approvals.lifecycle import State
 from approvals.outcomes import Outcome
 from store_model import LeaseId, ModelCall, ModelRun
 
-CAP_HOLDS = 3  # calls that fit under the cap of the stateful test
+CAP_HOLDS = 2  # calls that fit under the cap of the stateful test
 
 
 class Model(ModelRun):

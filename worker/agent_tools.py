@@ -30,10 +30,15 @@ def tamed(who: str, tool: FunctionTool) -> FunctionTool:
     """
     cells = _cells(tool)
     if "max_turns" not in cells:
-        raise AgentRefused(f"{who} wraps an agent in a tool of its own ({tool.name}). Use Agent.as_tool.")
+        raise AgentRefused(
+            f"{who} wraps an agent in a tool of its own ({tool.name}). Use Agent.as_tool.", see="agents-as-tools"
+        )
     for name in _FORBIDDEN:
         if name in cells and cells[name].cell_contents is not None:
-            raise AgentRefused(f"{who} gives {name} to the agent tool {tool.name}; leave it out, the engine sets it.")
+            raise AgentRefused(
+                f"{who} gives {name} to the agent tool {tool.name}; leave it out, the engine sets it.",
+                see="agents-as-tools",
+            )
     cells["max_turns"].cell_contents = MANY_TURNS
     return dataclasses.replace(
         tool, needs_approval=False, _failure_error_function=None, _use_default_failure_error_function=False

@@ -2,14 +2,17 @@
 
 import asyncio
 import functools
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from agents import Model, OpenAIChatCompletionsModel
 from openai import AsyncOpenAI
 
 from approvals.errors import ApprovalsError
+from approvals.known_secrets import KnownSecrets
 from approvals.redis_check import connect
 from approvals.settings import SettingsRefused
 from approvals.store import Store
@@ -36,6 +39,7 @@ class Prepared:
     law: Law
     factories: Mapping[str, Factory]
     model: OpenModel
+    shadow: Law | None = None
 
     @property
     def tenant(self) -> str:
@@ -50,8 +54,16 @@ def prepare(settings: WorkerSettings) -> Prepared:
         ApprovalsError: one sentence on what to correct.
         LawRefused: the rules or reviewers.toml cannot be used.
     """
-    law = load_law(settings.rules, _reviewers_text(settings))
-    return Prepared(settings, law, factories(settings.agent), model_opener(settings))
+    law = load_law(settings.rules, _text_of(settings.reviewers, "VOBO_REVIEWERS"))
+    return Prepared(settings, law, factories(settings.agent), model_opener(settings), _shadow(settings))
+
+
+def _shadow(settings: WorkerSettings) -> Law | None:
+    """The candidate that is judged beside the law, when VOBO_SHADOW_RULES names one."""
+    if not settings.shadow_rules:
+        return None
+    path = settings.shadow_reviewers or settings.reviewers
+    return load_law(settings.shadow_rules, _text_of(path, "VOBO_SHADOW_REVIEWERS"))
 
 
 @functools.cache
@@ -98,8 +110,10 @@ def deps_for(found: Prepared, tenant: str) -> Deps:
             " Give the two workspaces different databases in REDIS_URL, or correct team in reviewers.toml."
         )
     vault = Vault.from_text(found.settings.state_keys.get_secret_value())
-    store = Store.open(connect(found.settings.redis_url), vault, tenant=tenant)
-    return Deps(store, found.law, found.factories, found.model)
+    secrets = KnownSecrets.of(found.settings, os.environ)
+    store = Store.open(connect(found.settings.redis_url), vault, tenant=tenant, secrets=secrets)
+    store.switches.set_worker(found.law.version)
+    return Deps(store, found.law, found.factories, found.model, found.shadow)
 
 
 def run_job(work: Callable[[Deps, str], Awaitable[None]], argument: str, tenant: str) -> None:
@@ -112,11 +126,11 @@ def run_job(work: Callable[[Deps, str], Awaitable[None]], argument: str, tenant:
     asyncio.run(job())
 
 
-def _reviewers_text(settings: WorkerSettings) -> str:
+def _text_of(path: Path, variable: str) -> str:
     try:
-        return settings.reviewers.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as failed:
         raise SettingsRefused(
-            f"VOBO_REVIEWERS names {settings.reviewers}, which cannot be read ({failed.strerror})."
+            f"{variable} names {path}, which cannot be read ({failed.strerror})."
             " Set it to the path of your reviewers.toml."
         ) from failed

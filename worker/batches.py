@@ -11,7 +11,6 @@ from worker.gate import Gate, Passed, judge_again
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.judging import stored
 from worker.load import Loaded
-from worker.pause import vetoes_for_law
 
 #: After this long no further effect is begun in the job, so that RQ's limit never falls into one; the rest is woken.
 BEGIN_UNTIL_MS = 60_000
@@ -50,7 +49,10 @@ def _judge_held(deps: Deps, loaded: Loaded, run: Run, lease: BatchLease, call: C
     door = loaded.doors.get((call.agent, call.tool))
     calls = deps.store.calls
     if door is None:
-        calls.forbid(call.key, lease=lease, reason=f"{call.tool} is no longer a tool of {call.agent}.")
+        reason = f"{call.tool} is no longer a tool of {call.agent}."
+        deps.store.outbox.alarm(f"tool:{call.key}", event="tool_gone", reason=reason, run=run.id, call=call.key)
+        if call.agent in loaded.agents:  # otherwise the deployment is what is wrong, and the call waits for the next
+            calls.forbid(call.key, lease=lease, reason=reason)
         return
     try:
         looked = stored(call.key, door, call.content, requester=run.requester)
@@ -58,7 +60,7 @@ def _judge_held(deps: Deps, loaded: Loaded, run: Run, lease: BatchLease, call: C
         reason = f"{call.tool} takes other arguments now: {refused.sentence}"
         calls.forbid(call.key, lease=lease, reason=reason)
         return
-    vetoes = vetoes_for_law(deps.store.vetoes.of_thread(run.channel, run.thread_ts))
+    vetoes = deps.store.vetoes.of_thread(run.channel, run.thread_ts)
     need = judge_again(deps, run, call, looked, vetoes=vetoes)
     if need.mode is Mode.AUTO and call.content.requirement.mode is Mode.AUTO:
         calls.auto_approve(call.key, lease=lease)

@@ -27,6 +27,7 @@ def findings(found: Prepared) -> Iterator[str]:
 
 def notes(found: Prepared) -> Iterator[str]:
     """What works, but may surprise."""
+    yield from found.law.notes()
     if found.settings.is_offline:
         yield (
             "No model is configured, so the sample's offline planner stands in for one."
@@ -38,6 +39,12 @@ def notes(found: Prepared) -> Iterator[str]:
         except ApprovalsError:
             continue  # told as a finding
         yield from _unruled(loaded)
+
+
+def gated_tools(found: Prepared) -> Iterator[str]:
+    """The names of all tools that ask or are judged before they run, of all agents that can be loaded."""
+    for name in found.factories:
+        yield from (tool for _, tool in asyncio.run(_load(found, name)).doors)
 
 
 def _unruled(loaded: Loaded) -> Iterator[str]:

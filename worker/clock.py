@@ -4,21 +4,31 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
 
+from approvals.anchoring import Anchoring
+from approvals.anchors import Signer
 from approvals.drain import drain_once
 from approvals.errors import ApprovalsError
+from approvals.health import Health, PortTaken, silent_store
 from approvals.ledger import Ledger
 from approvals.opening import open_store
 from approvals.queue import WakeupQueue
 from approvals.store import Store
-from policies.law import LawRefused
+from policies.law import Law, LawRefused
 from worker.assembly import Prepared, prepared
+from worker.reminding import KINDS, attend
 
 EVERY_S = 1.0
+#: Deadlines read at once, and how often in one round: after a day of downtime wake-ups still get their turn.
+SWEEP = 200
+SWEEPS = 10
+#: See `again_ms`; the longest is as long as the queue keeps a hint that nobody takes.
+AGAIN_MS, PER_WAITING_MS, LONGEST_AGAIN_MS = 4_000, 500, 600_000
 #: After a failed round; Redis or the database may be away for a while.
 LONGEST_WAIT_S = 15.0
 #: Ends the clock with the process that started it.
@@ -31,20 +41,37 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """One process's part in the clock. `drains` each move some of what waits and say how much they moved."""
+    """One process's part in the clock. `drains` each move some of what waits and say how much they moved.
+
+    Without a `law` threads are reminded, but nobody directly, and nothing is escalated.
+    """
 
     store: Store
     queue: WakeupQueue
     drains: Sequence[Callable[[], int]] = ()
+    law: Law | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
     def tick(self) -> None:
         """One round: everything that is due now. Idempotent, also across processes."""
-        for job, argument, attempt in self.store.wakeups.due():
+        for job, argument, attempt in self.store.wakeups.due(again_ms=again_ms(self.queue.waiting())):
             self.queue.enqueue(
                 f"worker.jobs.{job}", argument, tenant=self.store.tenant, attempt=attempt, timeout_s=JOB_TIMEOUT_S
             )
-        for member in self.store.deadlines.due():
+        for _ in range(SWEEPS):
+            due = self.store.deadlines.due(SWEEP)
+            for member in due:
+                self._due(member)
+            if len(due) < SWEEP or self.stop.is_set():
+                return
+
+    def _due(self, member: str) -> None:
+        kind, _, subject = member.partition(":")
+        if kind in KINDS and self.law is not None:
+            attend(self.store, self.law, kind, subject)
+        elif kind == "escalate":
+            self.store.deadlines.drop(kind, subject)
+        else:
             self.store.deadlines.apply(member)
 
     def drain(self) -> None:
@@ -71,6 +98,15 @@ class Clock:
         return True
 
 
+def again_ms(waiting: int) -> int:
+    """When a hint is repeated if nothing came of it, by how many wait before it.
+
+    One that waits is not lost. Repeated all the same, hints would come faster than workers take them, and the queue
+    would fill with copies.
+    """
+    return min(LONGEST_AGAIN_MS, AGAIN_MS + PER_WAITING_MS * waiting)
+
+
 def build_clock(found: Prepared) -> Clock:
     """A clock for the environment's workspace.
 
@@ -79,7 +115,10 @@ def build_clock(found: Prepared) -> Clock:
     """
     opened = open_store(found.settings, tenant=found.tenant)
     ledger = Ledger.open(found.settings.ledger_url)
-    return Clock(opened.store, opened.queue, drains=(lambda: drain_once(opened.store, ledger),))
+    key = found.settings.anchor_key
+    anchoring = Anchoring(opened.store, ledger, Signer.of(opened.vault, key.get_secret_value() if key else None))
+    drains = (lambda: drain_once(opened.store, ledger), anchoring)
+    return Clock(opened.store, opened.queue, drains=drains, law=found.law)
 
 
 def main() -> int:
@@ -96,8 +135,32 @@ def main() -> int:
         signal.signal(number, lambda *_: clock.stop.set())
     if WITH_PARENT in sys.argv[1:]:
         threading.Thread(target=_stop_when_orphaned, args=(clock, os.getppid()), daemon=True).start()
-    clock.run()
+    try:
+        with watched(clock):
+            clock.run()
+    except PortTaken as taken:
+        sys.stderr.write(f"{taken}\n")
+        return 1
     return 0
+
+
+@contextmanager
+def watched(clock: Clock) -> Iterator[None]:
+    """Its health on VOBO_HEALTH_PORT, unless it only accompanies a worker, which answers there.
+
+    Raises:
+        PortTaken: somebody else listens there.
+    """
+    port = prepared().settings.health_port
+    if port is None or WITH_PARENT in sys.argv[1:]:
+        yield
+        return
+    health = Health(port, lambda: silent_store(clock.store))
+    health.start()
+    try:
+        yield
+    finally:
+        health.stop()
 
 
 def _stop_when_orphaned(clock: Clock, parent: int) -> None:

@@ -4,11 +4,13 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from agents import Model
 
 from approvals.store import Store
 from policies.law import Law
+from policies.reviewers import Reviewers
 from worker.load import Factory, Loaded, build, made
 from worker.mcp import local_mcp
 from worker.refusals import AgentRefused
@@ -29,20 +31,29 @@ def new_token() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """`model` opens the model inside the job's event loop; `factories` are the agents of VOBO_AGENT by name."""
+    """`model` opens the model inside the job's event loop; `factories` are the agents of VOBO_AGENT by name.
+
+    `shadow` is a candidate law that is judged beside the law and never obeyed.
+    """
 
     store: Store
     law: Law
     factories: Mapping[str, Factory]
     model: OpenModel
+    shadow: Law | None = None
     choose: Callable[[Sequence[str]], str] = choose
     token: Callable[[], str] = new_token
     retry_delays_ms: tuple[int, ...] = field(default=(5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000))
 
+    def people(self) -> Reviewers:
+        """Who decides now, stand-ins of the day included."""
+        return self.law.people_at(datetime.fromtimestamp(self.store.now() / 1000, UTC))
+
     def watch(self, *, turns: int = 0, last: bool = False) -> Watch:
         """A watch over the models of one job. A last word may be spoken even when the turns are used up."""
         limit = self.law.budgets.turns_per_run
-        return Watch(choose=self.choose, turns=turns, limit=max(limit, turns + 1) if last else limit, last=last)
+        limit = max(limit, turns + 1) if last else limit
+        return Watch(choose=self.choose, turns=turns, limit=limit, last=last, secrets=self.store.secrets)
 
     @staticmethod
     def watch_for(law: Law) -> Watch:

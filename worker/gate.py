@@ -7,11 +7,14 @@ from enum import StrEnum
 
 import structlog
 
+from approvals.job_time import time_is_over
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, CallContent, Claim, Run
 from approvals.outcomes import Outcome
 from approvals.queue import JobTimeout
+from approvals.sealing import Subject, sealed
 from policies.arguments import ArgumentsRefused
+from policies.history import keeping
 from policies.requirement import Requirement
 from policies.risk import Mode
 from worker.actions import ActionContext, NothingHappened
@@ -23,7 +26,6 @@ from worker.judging import Looked, described, judge, look, stored
 from worker.load import Loaded
 from worker.receipts import keep_receipt
 from worker.recheck import Authority, Standing, authority, stricter
-from worker.sealing import Subject, sealed
 
 _log = structlog.get_logger(__name__)
 
@@ -49,9 +51,12 @@ class Gate:
 
     async def take(self, call: Call) -> Passed:
         """Take one approved call through. Whatever fails before the intent leaves the call approved."""
+        seal = sealed(self._subject(call), call.content, version=call.version)
+        if seal != call.seal:
+            return self._changed(call)
         door = self.loaded.doors.get((call.agent, call.tool))
         if door is None:
-            return self._refuse(call, Cause.POLICY, f"{call.tool} is no longer a tool of {call.agent}.")
+            return self._gone(call)
         try:
             as_decided = stored(call.key, door, call.content, requester=self.run.requester)
         except ArgumentsRefused as refused:
@@ -59,19 +64,16 @@ class Gate:
         need = self._judge(call, as_decided)
         if need.mode is Mode.FORBIDDEN:
             return self._refuse(call, Cause.POLICY, " ".join(need.reasons))
-        seen = authority(self.deps.store, self.deps.law.reviewers, call, need, requester=self.run.requester)
+        seen = authority(self.deps.store, self.deps.people(), call, need, requester=self.run.requester)
         why = _ask_again_because(call, door, need, seen)
         if why is not None:
             return await self._revoke(call, door, why)
         return Passed.WAITS if seen.standing is Standing.STALE else await self._claim(call, door, seen)
 
     async def _claim(self, call: Call, door: Door, seen: Authority) -> Passed:
-        seal = sealed(self._subject(call), call.content, version=call.version)
-        if seal != call.seal:
-            return self._refuse(call, Cause.POLICY, "What is stored is not what was sealed; ops must look at it.")
         effects, token, day = self.deps.store.effects, self.deps.token(), self._day()
         answer, claim = effects.claim(
-            call.key, lease=self.lease, token=token, seal=seal, ttl_ms=LEASE_MS, people=seen.people, day=day
+            call.key, lease=self.lease, token=token, seal=call.seal, ttl_ms=LEASE_MS, people=seen.people, day=day
         )
         if claim is None:
             return self._not_claimed(call, answer.outcome, answer.detail)
@@ -109,8 +111,9 @@ class Gate:
             tenant=self.deps.store.tenant,
         )
         try:
-            async with asyncio.timeout(door.timeout_s):
+            async with asyncio.timeout(door.timeout_s) as limit:
                 receipt = await door.run(context, call, reading)
+            _refuse_swallowed(limit)
         except NothingHappened as refused:
             effects.fail(claim, reason=str(refused))
         except (JobTimeout, asyncio.CancelledError):
@@ -120,9 +123,11 @@ class Gate:
             reason = f"It gave no answer within {door.timeout_s:g} seconds."
             effects.abandon(call.key, token=claim.token, reason=reason)
         # A boundary: the tool is the team's code. An error says nothing about whether the effect happened.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             _log.error("tool raised", call=call.key, tool=call.tool, error=type(error).__name__)
             effects.abandon(call.key, token=claim.token, reason=f"The tool raised {type(error).__name__}.")
+            if time_is_over():
+                raise JobTimeout from error
         else:
             await keep_receipt(effects, claim, receipt)
 
@@ -153,6 +158,20 @@ class Gate:
         answer = self.deps.store.effects.revoke(call.key, lease=self.lease, content=told, seal=seal, reason=reason)
         return Passed.LOST if answer.outcome is Outcome.LEASE_LOST else Passed.RETURNED
 
+    def _changed(self, call: Call) -> Passed:
+        reason = "What is stored is not what was sealed; ops must look at it."
+        self._alarm(call, "seal", "seal_broken", reason)
+        return self._refuse(call, Cause.POLICY, reason)
+
+    def _gone(self, call: Call) -> Passed:
+        """A tool that its agent lost on purpose is refused; with its agent gone, the deployment is what is wrong."""
+        reason = f"{call.tool} is no longer a tool of {call.agent}."
+        self._alarm(call, "tool", "tool_gone", reason)
+        return self._refuse(call, Cause.POLICY, reason) if call.agent in self.loaded.agents else Passed.WAITS
+
+    def _alarm(self, call: Call, kind: str, event: str, reason: str) -> None:
+        self.deps.store.outbox.alarm(f"{kind}:{call.key}", event=event, reason=reason, run=call.run, call=call.key)
+
     def _refuse(self, call: Call, cause: Cause, reason: str) -> Passed:
         answer = self.deps.store.effects.refuse(call.key, lease=self.lease, cause=cause, reason=reason)
         return Passed.LOST if answer.outcome is Outcome.LEASE_LOST else Passed.ENDED
@@ -176,6 +195,19 @@ class Gate:
         return datetime.fromtimestamp(self.deps.store.now() / 1000, UTC).date().isoformat()
 
 
+def _refuse_swallowed(limit: asyncio.Timeout) -> None:
+    """A tool that was stopped, caught that and answered all the same: its answer says nothing.
+
+    Raises:
+        TimeoutError: its own time was over.
+        JobTimeout: the job's was.
+    """
+    if limit.expired():
+        raise TimeoutError
+    if time_is_over():
+        raise JobTimeout
+
+
 def _ask_again_because(call: Call, door: Door, need: Requirement, seen: Authority) -> str | None:
     """Why an approval no longer carries, None when it does. A looser law changes nothing."""
     if door.schema != call.content.tool_schema:
@@ -189,5 +221,13 @@ def judge_again(deps: Deps, run: Run, call: Call, looked: Looked, *, vetoes: dic
     for label, amount in call.content.requirement.counts.items():  # counted in the store already
         place = (label, amount.currency)
         spent[place] = max(0, spent.get(place, 0) - amount.minor)
-    (need,) = judge(deps.law, [looked], requester=run.requester, spent=spent, vetoes=vetoes, now_ms=deps.store.now())
-    return need
+    (need,) = judge(
+        deps.law,
+        [looked],
+        requester=run.requester,
+        spent=spent,
+        vetoes=vetoes,
+        now_ms=deps.store.now(),
+        held=lambda needs: deps.store.caps.held(needs, run=run.id, without=call.key),
+    )
+    return keeping(call.content.requirement, need)

@@ -1,14 +1,15 @@
 """From a call's raw text to what it needs and what a reviewer reads: arguments, facts, law, preview."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
 from approvals.models import CallContent
 from approvals.preview import Preview
 from approvals.queue import JobTimeout
-from policies.arguments import ArgumentsRefused, canonical_text, read_arguments
+from policies.arguments import ArgumentsRefused, canonical_text, personal_pointers, read_arguments
 from policies.evaluate import Proposal, evaluate
 from policies.law import Law
 from policies.requirement import STRICTEST_TIER, Requirement
@@ -19,6 +20,7 @@ from worker.door import Door, Reading
 from worker.previews import generic_preview, shows_everything
 
 Kind = Literal["arguments", "facts", "tool"]
+Held = Callable[[Sequence[Requirement]], Mapping[tuple[str, str, str], int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,25 @@ def judge(
     spent: Mapping[tuple[str, str], int],
     vetoes: Mapping[str, str],
     now_ms: int,
+    corrections: Mapping[str, str] | None = None,
+    held: Held | None = None,
 ) -> tuple[Requirement, ...]:
-    """What each call of a turn needs, judged together."""
+    """What each call of a turn needs, judged together. `held` tells what other calls hold of the caps of these."""
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     proposals = [looked.proposal() for looked in turn]
-    return evaluate(law, proposals, requester=requester, spent=spent, vetoes=vetoes, now=now)
+    asked = partial(
+        evaluate,
+        law,
+        proposals,
+        requester=requester,
+        spent=spent,
+        vetoes=vetoes,
+        corrections=corrections or {},
+        now=now,
+    )
+    needs = asked()
+    caps = held(needs) if held is not None else {}
+    return asked(caps=caps) if any(caps.values()) else needs
 
 
 async def described(looked: Looked, need: Requirement, *, agent_version: str) -> CallContent:
@@ -112,6 +128,7 @@ async def described(looked: Looked, need: Requirement, *, agent_version: str) ->
         agent_version=agent_version,
         tool_schema=looked.door.schema,
         problem=looked.problem,
+        personal=personal_pointers(looked.reading.args) if looked.reading and looked.reading.args else (),
     )
 
 

@@ -15,8 +15,8 @@ from worker.agent_tools import inner_agent, tamed
 from worker.door import Door, Gated, gated
 from worker.model import WatchedModel
 from worker.protocol import with_protocol
-from worker.refusals import AgentRefused, check_agent, check_guardrails
-from worker.versions import agent_version, tool_digest
+from worker.refusals import AgentRefused, check_agent, check_guardrails, check_names, check_secrets
+from worker.versions import agent_version, labelled, tool_digest
 from worker.watch import Watch
 
 Factory = Callable[[Model], Any]
@@ -25,10 +25,11 @@ DEFAULT_NAME = "default"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An agent ready to be driven. `doors` are the gated tools by (agent name, tool name)."""
+    """An agent ready to be driven. `doors` are the gated tools by (agent label, tool name)."""
 
     root: Agent[Any]
     version: str
+    agents: frozenset[str]
     doors: Mapping[tuple[str, str], Door]
     reads: frozenset[str]
 
@@ -101,47 +102,43 @@ def build(root: Agent[Any], model: Model, *, rules: Mapping[str, Rule], watch: W
         AgentRefused: with a sentence that names the agent, the part and the way out.
     """
     reached = list(reachable(root))
-    agents = [agent for agent, _ in reached]
-    names = [agent.name for agent in agents]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        raise AgentRefused(f'Two agents are called "{name}". Rename one; a saved run finds its agents by name.')
+    check_names([agent.name for agent, nested in reached if not nested])
+    labels = labelled([agent for agent, _ in reached])
     doors: dict[tuple[str, str], Door] = {}
     reads: set[str] = set()
-    for agent, nested in reached:
+    for (agent, nested), label in zip(reached, labels, strict=True):
         check_agent(agent)
-        agent.tools = [_prepared(agent, tool, rules, watch, doors, reads) for tool in _function_tools(agent)]
+        tools = [_prepared(agent, tool, rules, reads) for tool in _function_tools(agent)]
+        doors.update({(label, tool.tool.name): tool for tool in tools if isinstance(tool, Door)})
+        agent.tools = [gated(tool.tool, watch.surplus) if isinstance(tool, Door) else tool for tool in tools]
         waiting = frozenset(tool.name for tool in agent.tools if isinstance(tool, Gated))
         inner = agent.model if isinstance(agent.model, Model) else model
-        agent.model = WatchedModel(inner, watch, nested=nested, gated=waiting)
+        agent.model = WatchedModel(inner, watch, agent=label, nested=nested, gated=waiting)
         agent.instructions = with_protocol(agent)
-    return Loaded(root, agent_version(agents), doors, frozenset(reads))
+    return Loaded(root, agent_version(labels), frozenset(labels), doors, frozenset(reads))
 
 
 def _function_tools(agent: Agent[Any]) -> list[FunctionTool]:
     return [tool for tool in agent.tools if isinstance(tool, FunctionTool)]  # others were refused just before
 
 
-def _prepared(  # noqa: PLR0917 - the two collections are filled
-    agent: Agent[Any],
-    tool: FunctionTool,
-    rules: Mapping[str, Rule],
-    watch: Watch,
-    doors: dict[tuple[str, str], Door],
-    reads: set[str],
-) -> FunctionTool:
+def _prepared(agent: Agent[Any], tool: FunctionTool, rules: Mapping[str, Rule], reads: set[str]) -> FunctionTool | Door:
+    """The tool as it runs inside the SDK, or the door to it. What only reads is added to `reads`."""
     who = f'The agent "{agent.name}"'
     if inner_agent(tool) is not None:
         return tamed(who, tool)
+    check_secrets(who, tool)
     rule = rules.get(tool.name)
     _check_arguments(who, tool, rule)
     if rule is not None and rule.risk is Risk.READ_ONLY:
         if isinstance(tool, Action):
-            raise AgentRefused(f"{who} declares {tool.name} as an action, but its rule says read_only. Use @lookup.")
+            raise AgentRefused(
+                f"{who} declares {tool.name} as an action, but its rule says read_only. Use @lookup.", see="rules"
+            )
         reads.add(tool.name)
         return _reading(tool)
     check_guardrails(who, tool)
-    doors[agent.name, tool.name] = Door(agent, tool, rule, tool_digest(tool))
-    return gated(tool, watch.surplus)
+    return Door(agent, tool, rule, tool_digest(tool))
 
 
 def _reading(tool: FunctionTool) -> FunctionTool:
@@ -163,7 +160,8 @@ def _check_arguments(who: str, tool: FunctionTool, rule: Rule | None) -> None:
     if isinstance(tool, Action | Lookup) and rule is not None and rule.arguments is not tool.arguments:
         raise AgentRefused(
             f"{who}: {tool.name} takes {tool.arguments.__name__}, but its rule in {rule.module} judges"
-            f" {rule.arguments.__name__}. Use one argument model for both."
+            f" {rule.arguments.__name__}. Use one argument model for both.",
+            see="rules",
         )
 
 
@@ -175,7 +173,9 @@ def reachable(root: Agent[Any]) -> Iterator[tuple[Agent[Any], bool]]:
     while waiting:
         agent, inside = waiting.pop(0)
         if not isinstance(agent, Agent):
-            raise AgentRefused(f"A handoff leads to a {type(agent).__name__}; list an agents.Agent in handoffs.")
+            raise AgentRefused(
+                f"A handoff leads to a {type(agent).__name__}; list an agents.Agent in handoffs.", see="handoffs"
+            )
         if id(agent) in agents and (nested[id(agent)] or not inside):
             continue
         agents[id(agent)], nested[id(agent)] = agent, inside
@@ -193,6 +193,7 @@ def _target(agent: Agent[Any], other: Any) -> Any:
     if target is None:
         raise AgentRefused(
             f'The agent "{agent.name}" hands off through code of its own ({other.tool_name}).'
-            " List the other agent in handoffs."
+            " List the other agent in handoffs.",
+            see="handoffs",
         )
     return target

@@ -2,13 +2,17 @@
 
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from agents import Agent, FunctionTool, RunContextWrapper
 from agents.mcp import MCPUtil
 
 from worker.load import reachable
+
+
+class McpToolFailed(Exception):
+    """A server says that its tool failed. That says nothing about whether the effect happened."""
 
 
 @contextlib.asynccontextmanager
@@ -24,6 +28,8 @@ async def local_mcp(root: Agent[Any]) -> AsyncIterator[None]:
             for server in servers:
                 await server.connect()  # type: ignore[no-untyped-call]
                 stack.push_async_callback(server.cleanup)
+                vars(server)["call_tool"] = _raising(server.call_tool)
+                stack.callback(vars(server).pop, "call_tool", None)
             if not servers:
                 continue
             found = await MCPUtil.get_all_function_tools(
@@ -36,6 +42,19 @@ async def local_mcp(root: Agent[Any]) -> AsyncIterator[None]:
             )
             agent.tools = [*agent.tools, *(_plain(tool) for tool in found)]
         yield
+
+
+def _raising(call_tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """The SDK hands a result that is marked as an error to the model like any other; the gate would call it done."""
+
+    async def call(*given: Any, **named: Any) -> Any:
+        result = await call_tool(*given, **named)
+        # One name in version 1 of the protocol's package, the other in version 2.
+        if getattr(result, "isError", None) or getattr(result, "is_error", None):
+            raise McpToolFailed("The MCP server answered with an error.")
+        return result
+
+    return call
 
 
 def _plain(tool: Any) -> Any:

@@ -28,11 +28,12 @@ LAST_WORD = "The approval budget of this run is exhausted, so I stopped here."
 
 
 class WatchedModel(Model):
-    """`inner`, seen by `watch`. `gated` names the tools of this agent that the SDK must not run."""
+    """`inner`, seen by `watch`, for the agent of this label. `gated` names its tools that the SDK must not run."""
 
-    def __init__(self, inner: Model, watch: Watch, *, nested: bool, gated: frozenset[str]) -> None:
+    def __init__(self, inner: Model, watch: Watch, *, agent: str, nested: bool, gated: frozenset[str]) -> None:
         self._inner = inner
         self._watch = watch
+        self._agent = agent
         self._nested = nested
         self._gated = gated
 
@@ -107,9 +108,13 @@ class WatchedModel(Model):
 
     def _fresh(self, call: ResponseFunctionToolCall, said: str) -> ResponseFunctionToolCall:
         call_id = self._watch.new_id()
+        if self._watch.secrets.named_in(call.arguments) is not None:
+            self._watch.withheld.add(call_id)
+            call = call.model_copy(update={"arguments": NOTHING})
         arguments, wrong = defuse(call.arguments)
         if wrong is not None:
             self._watch.malformed[call_id] = (call.arguments, wrong)
+        self._watch.asked_by[call_id] = self._agent
         self._watch.said[call_id] = whole_text(said)
         return call.model_copy(update={"call_id": call_id, "arguments": arguments, "name": whole_text(call.name)})
 

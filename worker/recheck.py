@@ -7,7 +7,7 @@ from typing import NamedTuple
 from approvals.models import Call, Decision
 from approvals.store import Store
 from policies.person import Person
-from policies.requirement import Requirement, Spending
+from policies.requirement import STRICTEST_TIER, Requirement, Spending
 from policies.reviewers import may_decide
 from policies.risk import Mode
 from policies.roster import Reviewers
@@ -40,7 +40,11 @@ def approvals_of(call: Call) -> list[Decision]:
 
 
 def authority(store: Store, reviewers: Reviewers, call: Call, need: Requirement, *, requester: str) -> Authority:
-    """Whether everybody who approved may still decide what the law asks now. Stale means wait, never allow."""
+    """Whether everybody who approved may still decide what the law asks now. Stale means wait, never allow.
+
+    `need` is what the law says now; where it asks for less than when people decided, they are held to that.
+    """
+    need = _at_least(call.content.requirement, need)
     people: list[Person] = []
     now = store.now()
     for decision in approvals_of(call):
@@ -54,6 +58,13 @@ def authority(store: Store, reviewers: Reviewers, call: Call, need: Requirement,
     if need.mode is Mode.HUMAN and len({person.user for person in people}) < need.reviewers:
         return Authority(Standing.LOST, sentence=f"It needs {need.reviewers} approvals and has {len(people)}.")
     return Authority(Standing.ENTITLED, tuple(people))
+
+
+def _at_least(decided: Requirement, need: Requirement) -> Requirement:
+    """The tier of now, but never a lower one than the strictest that was asked. A looser law changes nothing."""
+    if need.mode is Mode.AUTO:
+        return decided
+    return need.model_copy(update={"tier": STRICTEST_TIER}) if decided.tier == STRICTEST_TIER else need
 
 
 def stricter(old: Requirement, new: Requirement) -> str | None:

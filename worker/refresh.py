@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from approvals.lifecycle import State
+from approvals.sealing import Subject, sealed
 from policies.risk import Mode
 from worker.deps import Deps
 from worker.drift import kept_difference
 from worker.gate import judge_again
 from worker.judging import described, look
-from worker.sealing import Subject, sealed
 
 
 async def refresh(deps: Deps, key: str) -> None:
@@ -21,6 +21,11 @@ async def refresh(deps: Deps, key: str) -> None:
         return
     async with deps.loaded(run.agent, deps.watch()) as loaded:
         door = loaded.doors.get((call.agent, call.tool))
+        if door is None and call.agent not in loaded.agents:
+            # The deployment is what is wrong: the next one may check the edit, until its time is over.
+            reason = f"{call.agent} is no longer there."
+            deps.store.outbox.alarm(f"tool:{key}", event="tool_gone", reason=reason, run=run.id, call=key)
+            return
         if door is None:
             reason = f"{call.tool} is no longer a tool of {call.agent}."
             deps.store.calls.refresh(

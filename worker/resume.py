@@ -9,9 +9,27 @@ from typing import Any
 
 from agents.run_state import RunState
 
+from approvals.lifecycle import State
 from approvals.models import Call
+from approvals.sealing import intact
 from worker.envelope import NotAnswerable, envelope_of
 from worker.saved import ResumeRefused
+
+
+def refuse_changed(calls: Sequence[Call], *, tenant: str, requester: str) -> None:
+    """The model may only be told about what was decided and run, as it was sealed.
+
+    Raises:
+        ResumeRefused: naming a call whose record was changed since.
+    """
+    for call in calls:
+        # An edit that expired before it was checked was never sealed, and nothing of it ran.
+        unsealed = not call.seal and call.state in {State.EXPIRED, State.REJECTED}
+        if not unsealed and not intact(call, tenant=tenant, requester=requester):
+            raise ResumeRefused(
+                f"What is stored about call {call.key} is not what was sealed. Nothing was resumed."
+                " Find out who can write to Redis; then close the run and ask again."
+            )
 
 
 def answered(state: "RunState[Any, Any]", calls: Sequence[Call], *, nested: bool) -> None:

@@ -1,5 +1,6 @@
 """Drives a run one turn at a time, from its request or its checkpoint, until it ends or people are asked."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from agents import Runner
@@ -10,17 +11,20 @@ from pydantic import BaseModel
 
 from approvals.errors import ApprovalsError
 from approvals.models import Run, RunLease
+from approvals.outcomes import Outcome
 from approvals.queue import JobTimeout
 from worker.defuse import whole_text
 from worker.deps import Deps
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
-from worker.pause import asked, pause_write
-from worker.resume import answered
+from worker.pause import Asked, asked, pause_write
+from worker.resume import answered, refuse_changed
 from worker.saved import Saved
+from worker.shadow import beside, record
 from worker.transcript import lookups, opening_text
 from worker.watch import Watch
 
+PAUSE_TRIES = 5
 OUT_OF_TURNS = "I stopped because this run used up its {limit} model turns. Nothing further was started."
 
 
@@ -87,8 +91,7 @@ async def _drive(deps: Deps, loaded: Loaded, run: Run, lease: RunLease, saved: S
             calls = asked(result.interruptions, watch)
             at = saved.at(state, loaded, pending=tuple(call.sdk_id for call in calls))
             read = lookups(result.to_input_list(), loaded.reads)
-            write = await pause_write(deps, loaded, run, calls, at, watch=watch, read=read)
-            _ensure(deps.store.runs.pause(lease, write).ok)
+            await _pause(deps, loaded, run, lease, calls, at, watch=watch, read=read)
             return
         if result.final_output is not None:
             deps.store.runs.complete(lease, answer=_text(result.final_output))
@@ -98,12 +101,38 @@ async def _drive(deps: Deps, loaded: Loaded, run: Run, lease: RunLease, saved: S
         step = state
 
 
+async def _pause(  # noqa: PLR0917 - one pause
+    deps: Deps,
+    loaded: Loaded,
+    run: Run,
+    lease: RunLease,
+    calls: Sequence[Asked],
+    saved: Saved,
+    *,
+    watch: Watch,
+    read: tuple[str, ...],
+) -> None:
+    """Write the pause; once more when another run has asked the same people in between."""
+    for _ in range(PAUSE_TRIES):
+        write = await pause_write(deps, loaded, run, calls, saved, watch=watch, read=read)
+        differences = beside(deps, run, write)
+        answer = deps.store.runs.pause(lease, write)
+        if answer.outcome is not Outcome.CAP_REACHED:
+            break
+    _ensure(answer.ok)
+    if watch.withheld:
+        deps.store.outbox.alarm(f"secret:{run.id}", event="secret_withheld", reason="in arguments", run=run.id)
+    record(deps, differences)
+
+
 async def _first_step(deps: Deps, loaded: Loaded, run: Run, saved: Saved) -> "str | RunState[Any, Any]":
     if saved.state is None:
         return opening_text(deps.store, run)
     state = await saved.restored(loaded)
     if saved.pending:
-        answered(state, deps.store.calls.of_pause(run.id, run.pause), nested=saved.has_nested)
+        calls = deps.store.calls.of_pause(run.id, run.pause)
+        refuse_changed(calls, tenant=deps.store.tenant, requester=run.requester)
+        answered(state, calls, nested=saved.has_nested)
     return state
 
 

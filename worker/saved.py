@@ -3,7 +3,9 @@
 import json
 from typing import Any, Literal, Self
 
+from agents.exceptions import AgentsException
 from agents.run_state import CURRENT_SCHEMA_VERSION, RunState
+from pydantic import ValidationError
 
 from approvals.errors import ApprovalsError
 from policies.values import Frozen
@@ -48,7 +50,14 @@ class Saved(Frozen):
                 f"The saved run has the format {parsed.get('format')!r}, which this version does not read."
                 " Resume it with the version that wrote it."
             )
-        return cls.model_validate(parsed)
+        try:
+            return cls.model_validate(parsed)
+        except ValidationError as refused:
+            places = ", ".join(str(error["loc"][0]) for error in refused.errors() if error["loc"])
+            raise ResumeRefused(
+                f"The saved run holds something this version does not read ({places})."
+                " Resume it with the version that wrote it."
+            ) from None
 
     def stored(self) -> bytes:
         """The bytes to keep."""
@@ -90,7 +99,7 @@ class Saved(Frozen):
                 "The agents were renamed or connected differently while the run waited, so its state does not fit."
                 " Deploy the former agents and requeue the run, or close it and ask again."
             )
-        state: RunState[Any, Any] = await RunState.from_json(loaded.root, self.state, strict_context=True)
+        state = await _from_json(loaded, self.state)
         found = sorted(str(item.call_id) for item in state.get_interruptions())
         if found != sorted(self.pending):
             raise ResumeRefused(
@@ -104,3 +113,15 @@ class Saved(Frozen):
         """Whether a pending call belongs to an agent used as a tool."""
         processed = (self.state or {}).get("last_processed_response") or {}
         return any("agent_run_state" in function for function in processed.get("functions", []))
+
+
+async def _from_json(loaded: Loaded, state: dict[str, Any]) -> "RunState[Any, Any]":
+    try:
+        restored: RunState[Any, Any] = await RunState.from_json(loaded.root, state, strict_context=True)
+    # What the SDK raises about a state it cannot read; its texts quote the state and are not repeated.
+    except (AgentsException, RuntimeError, ValueError, TypeError, KeyError) as error:
+        raise ResumeRefused(
+            f"The Agents SDK cannot read the saved run ({type(error).__name__}). Nothing was resumed."
+            " Resume it with the version that saved it, or close the run and ask again."
+        ) from error
+    return restored

@@ -1,6 +1,10 @@
 """What the worker reads from the environment beside what both processes share."""
 
-from pydantic import Field, SecretStr, model_validator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import NoDecode
 
 from approvals.settings import Settings
 
@@ -13,8 +17,15 @@ class WorkerSettings(Settings):
     agent: str = Field("worker.refund_desk:build_agent", alias="VOBO_AGENT")
     model: str = Field("", alias="VOBO_MODEL")
     offline: str = Field("worker.refund_desk.planner:OfflinePlanner", alias="VOBO_OFFLINE")
+    shadow_rules: Annotated[tuple[str, ...], NoDecode] = Field((), alias="VOBO_SHADOW_RULES")
+    shadow_reviewers: Path | None = Field(None, alias="VOBO_SHADOW_REVIEWERS")
     openai_key: SecretStr | None = Field(None, alias="OPENAI_API_KEY")
     openai_url: str | None = Field(None, alias="OPENAI_BASE_URL")
+
+    @field_validator("shadow_rules", mode="before")
+    @classmethod
+    def _split_shadow(cls, text: object) -> object:
+        return tuple(part.strip() for part in text.split(",") if part.strip()) if isinstance(text, str) else text
 
     @model_validator(mode="after")
     def _model_has_a_key(self) -> "WorkerSettings":

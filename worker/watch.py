@@ -4,6 +4,8 @@ import string
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from approvals.known_secrets import NO_SECRETS, KnownSecrets
+
 #: Which providers take what differs; nine letters and digits are taken by all of them.
 ID_LENGTH = 9
 ID_ALPHABET = string.ascii_letters + string.digits
@@ -11,6 +13,10 @@ ID_ALPHABET = string.ascii_letters + string.digits
 GATED_PER_ROOT_TURN = 300
 GATED_IN_NESTED_AGENTS = 8
 
+HELD_BACK = (
+    "The arguments hold the value of a secret of this installation, so they were not stored and nobody was asked."
+    " Leave it out; tools read secrets from their own settings."
+)
 Choose = Callable[[Sequence[str]], str]
 
 
@@ -25,14 +31,18 @@ class Watch:
     `choose` picks one of some characters unpredictably. `turns` counts model calls, nested ones included, over the
     whole run; `last` lets the model speak once more, without tools. `failed` says that a model call raised, so
     whatever the SDK made of it must be discarded; `spent` that one was refused because the turns are used up.
+    `withheld` are calls whose arguments held one of the `secrets`, and were never kept.
     """
 
     choose: Choose
     turns: int
     limit: int
     last: bool = False
+    secrets: KnownSecrets = NO_SECRETS
     issued: set[str] = field(default_factory=set)
     malformed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    withheld: set[str] = field(default_factory=set)
+    asked_by: dict[str, str] = field(default_factory=dict)
     surplus: set[str] = field(default_factory=set)
     said: dict[str, str] = field(default_factory=dict)
     failed: bool = False

@@ -8,7 +8,7 @@ _AGO = re.compile(r"(?P<number>[0-9]{1,5})(?P<unit>[hdw])")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
-class Instant(click.ParamType):
+class Instant(click.ParamType[int]):
     """`30d`, `12h`, `2w` before now, or a date with or without a time (UTC unless it says otherwise); ms since 1970."""
 
     name = "when"

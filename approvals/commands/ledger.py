@@ -1,3 +1,5 @@
+from typing import Any
+
 import click
 
 from approvals.anchoring import anchors, verify
@@ -15,7 +17,7 @@ from policies.money import Money, MoneyRefused
 LEAST_PERSON = 4
 
 
-class Amount(click.ParamType):
+class Amount(click.ParamType[Money]):
     """An amount as people write it, `250.00 EUR`."""
 
     name = "amount"
@@ -40,12 +42,12 @@ class Amount(click.ParamType):
 @click.option("--type", "types", multiple=True, help="Only these events, for example approved.")
 @click.option("--as", "shape", type=click.Choice(["table", "json", "csv"]), default="table")
 @click.pass_context
-def ledger(context: click.Context, shape: str, **asked: object) -> None:
+def ledger(context: click.Context, /, shape: str, **asked: Any) -> None:
     """Who approved what, and when."""
     if context.invoked_subcommand:
         return
     found, kept, _ = open_ledger()
-    question = Question(**asked)  # type: ignore[arg-type] - click has made each what its option says
+    question = Question(**asked)
     print_found(answer(kept, found.store.tenant, question), shape)
 
 
@@ -64,7 +66,7 @@ def verify_(context: click.Context, texts: tuple[str, ...], public_keys: tuple[s
     if problems:
         context.exit(1)
     made = anchors(kept, tenant)
-    signed = f" Signed up to row {made[-1].seq}, by {len(made)} anchors." if made else " No anchor was made yet."
+    signed = f" Signed up to row {made[-1].seq}, anchors made: {len(made)}." if made else " No anchor was made yet."
     click.echo(f"The ledger is whole: every row follows from the row before it.{signed}")
 
 

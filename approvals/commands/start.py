@@ -7,6 +7,8 @@ import click
 
 from approvals.commands.opening import opened
 from approvals.outcomes import Outcome
+from policies.person import Person
+from policies.reviewers import may_start
 
 
 def _slack_id(letters: str) -> Callable[[click.Context, click.Parameter, str], str]:
@@ -37,7 +39,13 @@ def _slack_id(letters: str) -> Callable[[click.Context, click.Parameter, str], s
 @click.option("--once", default=None, help="A key of your own: the same key starts the same run only once.")
 def start(request: str, channel: str, requester: str, agent: str, once: str | None) -> None:
     """Start a run from cron or code: vobo start "refund the failed payments" --channel C123 --requester U123."""
-    found, _, _ = opened()
+    found, reviewers, _ = opened()
+    # The same question as at the mention. Whom Slack never showed us is a member, unless starters are named.
+    unknown = Person(user=requester, name=requester, team=reviewers.team)
+    person = found.store.people.get(requester) or unknown
+    refusal = may_start(reviewers, person, clicker_team=reviewers.team, agent=agent)
+    if refusal is not None:
+        raise click.ClickException(f"{requester} may not start this run: {refusal.sentence}")
     run = f"run_{hashlib.sha256(once.encode()).hexdigest()[:12]}" if once else found.store.new_id("run")
     answer = found.store.runs.start(
         run, request=request, requester=requester, channel=channel, thread_ts="", agent=agent

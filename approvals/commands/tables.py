@@ -61,7 +61,7 @@ def _flat(found: Found) -> dict[str, Any]:
         "seq": row.seq,
         "hash": row.hash,
         **body,
-        "amount": amount.plain() if amount else None,
+        "amount": amount.plain if amount else None,
         "currency": amount.currency if amount else None,
         "resources": found.shown.get("resources", []),
         "headline": found.shown.get("headline", ""),
@@ -134,6 +134,8 @@ def instant(at: int) -> str:
 def who(row: LedgerRow) -> str:
     """Who did it: the name at the time, and the id that stays."""
     name, actor = row.body.get("name", ""), row.body.get("actor", "")
+    if row.type == "run_started":
+        return f"{actor} asks {name}"  # there it is the agent's name
     return f"{name} ({actor})" if name and actor and name != actor else name or actor
 
 

@@ -15,6 +15,12 @@ local function stale(user, snapshot)
   return not (fresh and person.full == '1' and person.team == exec('HGET', key.switches, 'home_team'))
 end
 
+-- The server process this script runs in: another one after a restart, a failover, a restored backup.
+local function this_server() return string.match(exec('INFO', 'server'), 'run_id:(%x+)') end
+
+-- True once this very server was compared with the ledger: one that came back may have forgotten what it did.
+local function vouched() return exec('HGET', key.vouched, 'server') == this_server() end
+
 local function holds_batch(batch, token, epoch)
   local b = read(key.batch(batch), { 'token', 'epoch', 'lease_until' })
   return b.token == token and b.epoch == epoch and tonumber(b.lease_until or 0) > NOW
@@ -75,11 +81,11 @@ local function count_approval(c, reviewer, name, decision)
   exec('HSET', key.votes(c.id), reviewer, 'approve ' .. int(NOW) .. ' ' .. name)
   local missing = c.needed - exec('HLEN', key.votes(c.id))
   if missing > 0 then
-    record_call('approval_counted', c, 'actor', reviewer, 'name', name)
+    record_call('approval_counted', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)))
     show(c)
     return { 'ok', 'verdict', 'pending', 'missing', int(missing) }
   end
-  record_call('approved', c, 'actor', reviewer, 'name', name)
+  record_call('approved', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)))
   become(c, 'approved', 'decided_by', reviewer, 'decided_name', name, 'decided_at', int(NOW),
     'decided_verdict', 'approve')
   return { 'ok', 'verdict', 'approved', 'missing', '0' }
@@ -91,6 +97,19 @@ local function lapse(c, reason)
   return { 'lapsed', 'execute_by', c.execute_by or '' }
 end
 
+-- Taken back by whoever asked for it: a withdrawn call is no refusal by a reviewer, and makes no veto.
+local function withdraw(c, by, name)
+  record_call('withdrawn', c, 'actor', by, 'name', name, 'cause', 'withdrawn')
+  become(c, 'rejected', 'cause', 'withdrawn', 'decided_by', by, 'decided_name', name, 'decided_at', int(NOW),
+    'decided_verdict', 'withdraw')
+end
+
+-- What a worker gives back after its run was cancelled is asked of nobody any more.
+local function withdraw_if_cancelled(c)
+  local r = read(key.run(c.run), { 'cancelled_by', 'cancelled_name' })
+  if r.cancelled_by then withdraw(c, r.cancelled_by, r.cancelled_name or r.cancelled_by) end
+end
+
 -- Back to approved before any intent: nothing happened, the batch is taken up again.
 local function unclaim(c, reason)
   record_call('unclaimed', c, 'reason', reason)
@@ -99,6 +118,7 @@ local function unclaim(c, reason)
   set_deadline('lapse', c.id, c.execute_by)
   exec('HINCRBY', key.batch(c.batch), 'generation', 1)
   wake('execute_batch', c.batch)
+  withdraw_if_cancelled(c)
   return { 'ok' }
 end
 
@@ -114,7 +134,7 @@ local function abandon(c, reason)
 end
 
 -- The next version goes back to people, or to the law when nobody was asked; `kind` names it in the ledger.
-local function send_back(c, kind, reason, version, content, seal, needed, counts)
+local function send_back(c, kind, reason, version, content, seal, needed, counts, law, kept)
   local b = read(key.batch(c.batch), { 'posted_at', 'ttl_s', 'lapse_s' })
   local last = tonumber(b.posted_at or c.created_at) + DAY - b.lapse_s * 1000
   local by = math.min(NOW + b.ttl_s * 1000, last)
@@ -127,26 +147,90 @@ local function send_back(c, kind, reason, version, content, seal, needed, counts
     'token', 'lease_until', 'claimed_at')
   if counts ~= '' then exec('HSET', key.counts(c.run), c.id, counts) else exec('HDEL', key.counts(c.run), c.id) end
   exec('HINCRBY', key.batch(c.batch), 'generation', 1)
-  c.version, c.seal = version, seal
-  record_call(kind, c, 'reason', reason)
+  c.version, c.seal, c.law = version, seal, law
+  record_call(kind, c, 'reason', reason, 'kept', kept)
   become(c, c.carded and 'pending_review' or 'proposed', 'version', version, 'content', content, 'seal', seal,
-    'needed', needed)
+    'needed', needed, 'law', law)
   if c.carded then
     exec('HSET', key.batch(c.batch), 'decide_by', int(by))
+    exec('HDEL', key.batch(c.batch), 'on_it', 'on_it_name')
     set_deadline('decide', c.batch, by)
+    set_reminders(c.batch, by)
   elseif exec('SCARD', key.pause_open(c.run, c.pause)) == 0 then
     wake('execute_batch', c.batch)
   end
+  withdraw_if_cancelled(c)
   return { 'ok', 'version', version, 'state', c.state }
+end
+
+-- The next arguments as a list, which is led by its length.
+local function listed(arg)
+  local list = {}
+  for n = 1, tonumber(arg()) do list[n] = arg() end
+  return list
+end
+
+-- An answer when these cards would notify somebody more often than `limit` times within an hour, else nil.
+local function overheard(batches, limit)
+  local times = {}
+  for _, b in ipairs(batches) do
+    for _, id in ipairs(b.notify) do
+      times[id] = times[id] or exec('ZCOUNT', key.heard(id), '(' .. int(NOW - HOUR), '+inf')
+      if times[id] >= tonumber(limit) then
+        return { 'cap_reached', 'cap', 'interruptions per hour', 'key', id, 'limit', limit, 'used', int(times[id]) }
+      end
+      times[id] = times[id] + 1
+    end
+  end
+end
+
+-- A card counts once for everybody it notifies; what comes back to it later counts no more.
+local function notify(b)
+  for _, id in ipairs(b.notify) do
+    exec('ZREMRANGEBYSCORE', key.heard(id), '-inf', int(NOW - HOUR))
+    exec('ZADD', key.heard(id), int(NOW), b.id)
+    exec('EXPIRE', key.heard(id), 2 * 3600) -- its hour is long over then
+    exec('HSET', key.told, id, int(NOW))
+  end
+end
+
+-- Direct messages about a waiting card, to whoever was not interrupted more often than `limit` times within the hour.
+local function tell_directly(batch, users, limit)
+  for _, user in ipairs(users) do
+    if exec('ZCOUNT', key.heard(user), '(' .. int(NOW - HOUR), '+inf') < tonumber(limit) then
+      notify({ id = 'again:' .. batch, notify = { user } })
+      exec('SADD', key.batch_told(batch), user)
+      owe('direct', batch .. ':' .. user, user)
+    end
+  end
+end
+
+-- What else a pause brings: ops is told each matter once, tools are withdrawn for an hour, and where the one new
+-- proposal that a rejection allowed is made now, the rejection is a veto from now on.
+local function follow(run, alerts, withdrawn, places)
+  for _, subject in ipairs(alerts) do
+    if exec('EXISTS', key.entry('alert:' .. subject)) == 0 then owe('alert', subject) end
+  end
+  for _, tool in ipairs(withdrawn) do exec('HSET', key.withdrawn, tool, int(NOW + HOUR)) end
+  local thread = read(key.run(run), { 'channel', 'thread_ts' })
+  local open = key.corrections(thread.channel, thread.thread_ts)
+  for _, place in ipairs(places) do
+    local sentence = exec('HGET', open, place)
+    if sentence then
+      exec('HSET', key.vetoes(thread.channel, thread.thread_ts), place, sentence)
+      exec('HDEL', open, place)
+    end
+  end
 end
 
 -- A call as the pause writes it, in the state the law gave it; an automatic decision is in the ledger like any other.
 local function add_call(c, carded)
   exec('HSET', key.call(c.id), 'run', c.run, 'batch', c.batch, 'pause', c.pause, 'number', c.number, 'sdk_id', c.sdk_id,
     'agent', c.agent, 'tool', c.tool, 'state', c.state, 'version', c.version, 'content', c.content, 'seal', c.seal,
-    'cause', c.cause, 'reason', c.reason, 'held', c.held, 'needed', c.needed, 'carded', carded, 'created_at', int(NOW))
+    'cause', c.cause, 'reason', c.reason, 'held', c.held, 'needed', c.needed, 'carded', carded, 'created_at', int(NOW),
+    'law', c.law)
   exec('RPUSH', key.pause_calls(c.run, c.pause), c.id)
-  record_call('proposed', c, 'mode', c.mode, 'radius', c.radius, 'state', c.state)
+  record_call('proposed', c, 'mode', c.mode, 'radius', c.radius, 'state', c.state, 'kept', c.kept)
   if c.state == 'rejected' then
     exec('HSET', key.call(c.id), 'ended_at', int(NOW))
     record_call('rejected', c, 'actor', 'policy', 'cause', c.cause, 'reason', c.reason)

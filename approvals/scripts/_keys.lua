@@ -1,7 +1,8 @@
 -- Prelude 1 of 3: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
 local prefix = KEYS[1]
 local key = {}
-for _, name in ipairs({ 'outbox', 'wakeups', 'attempts', 'deadlines', 'ledger', 'lead', 'frozen', 'switches' }) do
+for _, name in ipairs({ 'outbox', 'wakeups', 'attempts', 'deadlines', 'ledger', 'lead', 'frozen', 'switches',
+  'vouched', 'told', 'withdrawn' }) do
   key[name] = prefix .. name
 end
 function key.run(run) return prefix .. 'run:' .. run end
@@ -14,11 +15,14 @@ function key.unanswered(run, pause) return prefix .. 'pause:' .. run .. ':' .. p
 function key.batch(batch) return prefix .. 'batch:' .. batch end
 function key.batch_calls(batch) return key.batch(batch) .. ':calls' end
 function key.batch_open(batch) return key.batch(batch) .. ':open' end
+function key.batch_told(batch) return key.batch(batch) .. ':told' end
 function key.call(call) return prefix .. 'call:' .. call end
 function key.votes(call) return key.call(call) .. ':votes' end
 function key.decisions(call) return key.call(call) .. ':decisions' end
 function key.spent(call) return key.call(call) .. ':spent' end
 function key.thread(channel, thread_ts) return prefix .. 'thread:' .. channel .. ':' .. thread_ts end
 function key.vetoes(channel, thread_ts) return prefix .. 'vetoes:' .. channel .. ':' .. thread_ts end
+function key.corrections(channel, thread_ts) return prefix .. 'corrections:' .. channel .. ':' .. thread_ts end
+function key.heard(slack_id) return prefix .. 'heard:' .. slack_id end
 function key.person(user) return prefix .. 'person:' .. user end
 function key.entry(entry) return prefix .. 'outbox:' .. entry end

@@ -28,7 +28,7 @@ end
 
 local CALL = { 'state', 'version', 'run', 'batch', 'pause', 'tool', 'seal', 'carded', 'needed', 'refreshing',
   'execute_by', 'check_by', 'token', 'last_token', 'lease_until', 'intended', 'decided_by', 'decided_name',
-  'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at' }
+  'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at', 'law' }
 
 local function load_call(id)
   local c = read(key.call(id), CALL)
@@ -40,7 +40,7 @@ local function record(kind, ...) exec('XADD', key.ledger, '*', 'type', kind, 'at
 
 local function record_call(kind, c, ...)
   record(kind, 'run', c.run, 'batch', c.batch or '', 'call', c.id, 'tool', c.tool, 'version', c.version,
-    'seal', c.seal or '', ...)
+    'seal', c.seal or '', 'law', c.law or '', ...)
 end
 
 local function wake(job, argument) exec('ZADD', key.wakeups, int(NOW), job .. ':' .. argument) end
@@ -52,6 +52,17 @@ local function let_sleep(job, argument) exec('ZREM', key.wakeups, job .. ':' .. 
 local function set_deadline(kind, subject, at) exec('ZADD', key.deadlines, int(at), kind .. ':' .. subject) end
 
 local function drop_deadline(kind, subject) exec('ZREM', key.deadlines, kind .. ':' .. subject) end
+
+-- Half way to `by` those who were asked are reminded, after four fifths the next tier is added.
+local function set_reminders(batch, by)
+  set_deadline('remind', batch, NOW + math.floor((by - NOW) / 2))
+  set_deadline('escalate', batch, NOW + math.floor((by - NOW) * 4 / 5))
+end
+
+local function drop_reminders(batch)
+  drop_deadline('remind', batch)
+  drop_deadline('escalate', batch)
+end
 
 -- NX: a message that Slack told us to hold back keeps its instant.
 local function owe(kind, subject, channel)
@@ -72,11 +83,27 @@ local function show(c)
   end
 end
 
--- The run no longer waits for this call; the last one makes it ready.
+-- Nothing of a cancelled run is at work any more: it ends, and its model is not called again.
+local function end_cancelled(run)
+  local r = read(key.run(run), { 'state', 'channel', 'cancelled_name' })
+  local reason = 'cancelled by @' .. (r.cancelled_name or '')
+  exec('HSET', key.run(run), 'state', 'stopped', 'reason', reason, 'ended_at', int(NOW), 'ended_by', 'cancel',
+    'ended_from', r.state)
+  exec('HDEL', key.run(run), 'token', 'lease_until')
+  let_sleep('start_run', run)
+  let_sleep('resume_run', run)
+  set_deadline('retire', run, NOW + 7 * DAY)
+  record('stopped', 'run', run, 'reason', reason)
+  owe('answer', run, r.channel)
+  owe('opening', run, r.channel)
+end
+
+-- The run no longer waits for this call; the last one makes it ready, or ends it when it was cancelled.
 local function answered(c)
   exec('SREM', key.unanswered(c.run, c.pause), c.id)
-  local run = read(key.run(c.run), { 'state', 'pause' })
+  local run = read(key.run(c.run), { 'state', 'pause', 'cancelled_by' })
   if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 and run.state == 'paused' and run.pause == c.pause then
+    if run.cancelled_by then return end_cancelled(c.run) end
     exec('HSET', key.run(c.run), 'state', 'ready')
     record('ready', 'run', c.run)
     wake('resume_run', c.run)
@@ -127,6 +154,7 @@ local function leave_review(c)
   if exec('SCARD', key.batch_open(c.batch)) == 0 then
     drop_deadline('decide', c.batch)
     drop_deadline('post', c.batch)
+    drop_reminders(c.batch)
     settle_pause(c.run, c.pause)
   end
 end

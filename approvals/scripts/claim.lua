@@ -9,7 +9,7 @@ local arg = reader(ARGV)
 local call, batch, batch_token, epoch, token, seal = arg(), arg(), arg(), arg(), arg(), arg()
 local version, ttl = arg(), arg()
 local c = load_call(call)
-if exec('EXISTS', key.frozen) == 1 then return { 'frozen' } end
+if exec('EXISTS', key.frozen) == 1 or not vouched() then return { 'frozen' } end
 if not c.state then return { 'not_found' } end
 if c.batch ~= batch or not holds_batch(batch, batch_token, epoch) then return { 'lease_lost' } end
 if c.state == 'executing' and c.token == token then

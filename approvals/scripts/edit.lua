@@ -2,11 +2,11 @@
 -- Earlier approvals fall. The call may be decided for at least two more minutes, its siblings not longer than before.
 -- KEYS[1] the tenant's prefix
 -- ARGV    call, version, reviewer, name, decision, snapshot, approval (of the next version), print (of the arguments),
---         content (encrypted)
+--         content (encrypted), kept (for the ledger)
 -- Answers ok {version} | repeated {version} | already_decided {by, name, at, verdict, state} | expired {decide_by}
 --         | stale_version {version, generation} | not_found | not_pending {state} | not_posted | refreshing
 --         | stale_person {user} | requester
-local call, version, reviewer, name, decision, snapshot, approval, print, content = unpack(ARGV)
+local call, version, reviewer, name, decision, snapshot, approval, print, content, kept = unpack(ARGV)
 local c = load_call(call)
 if c.edit_by == reviewer and c.edit_from == version and c.edit_print == print then
   return { 'repeated', 'version', int(version + 1) }
@@ -19,7 +19,7 @@ exec('DEL', key.votes(c.id))
 exec('HSET', key.call(c.id), 'refreshing', '1', 'check_by', int(NOW + LEAST_TIME), 'edit_by', reviewer,
   'edit_name', name, 'edit_from', version, 'edit_print', print, 'edit_approval', approval)
 c.version, c.seal = int(version + 1), ''
-record_call('edited', c, 'actor', reviewer, 'name', name)
+record_call('edited', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)), 'kept', kept)
 wake('refresh_call', c.id)
 become(c, 'pending_review', 'version', c.version, 'content', content, 'seal', '')
 return { 'ok', 'version', c.version }

@@ -7,4 +7,5 @@ if exec('EXISTS', key.frozen) == 1 then return { 'repeated' } end
 
 exec('HSET', key.frozen, 'by', by, 'reason', reason, 'at', int(NOW))
 record('frozen', 'actor', by, 'reason', reason)
+owe('alert', 'switch:frozen')
 return { 'ok' }

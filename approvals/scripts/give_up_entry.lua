@@ -1,4 +1,4 @@
--- A message will never arrive: ops is told instead, unless it was for ops.
+-- A message will never arrive: ops is told instead, unless it was for ops or only a reminder.
 -- KEYS[1] the tenant's prefix
 -- ARGV    entry, error
 -- Answers ok | repeated
@@ -7,5 +7,6 @@ if exec('ZREM', key.outbox, entry) == 0 then return { 'repeated' } end
 
 exec('HSET', key.entry(entry), 'error', error)
 exec('HDEL', key.entry(entry), 'sender', 'sending')
-if exec('HGET', key.entry(entry), 'kind') ~= 'alert' then owe('alert', 'outbox:' .. entry) end
+local quiet = { alert = true, reminder = true, direct = true }
+if not quiet[exec('HGET', key.entry(entry), 'kind')] then owe('alert', 'outbox:' .. entry) end
 return { 'ok' }

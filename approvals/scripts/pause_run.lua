@@ -1,29 +1,34 @@
 -- Writes a whole pause: the run's state, its calls, its batches, and everything they owe. The run ends its segment.
 -- KEYS[1] the tenant's prefix
--- ARGV    run, token, epoch, revision, blob, turns; number of batches, then for each: id, radius, number, has_card,
---         ttl_s, lapse_s, number of calls, their keys; number of calls, then for each: key, sdk_id, number, agent,
---         tool, batch, state, cause, reason, held, seal, content, needed, counts, mode, radius
+-- ARGV    run, token, epoch, revision, blob, turns, limit (notifications per hour); then lists, each led by its length:
+--         alerts, withdrawn tools, corrected places; batches, each: id, radius, number, has_card, ttl_s, lapse_s, list
+--         of calls, list of whom it notifies; calls, each: key, sdk_id, number, agent, tool, batch, state, cause,
+--         reason, held, seal, content, needed, counts, law, mode, radius, kept (for the ledger)
 -- Answers ok {pause, state} | repeated {pause, state} | lease_lost | wrong_state {call}
+--         | cap_reached {cap, key, limit, used}
 local arg = reader(ARGV)
-local run, token, epoch, revision, blob, turns = arg(), arg(), arg(), arg(), arg(), arg()
+local run, token, epoch, revision, blob, turns, limit = arg(), arg(), arg(), arg(), arg(), arg(), arg()
 local r = read(key.run(run), { 'state', 'pause', 'channel', 'paused_by' })
 if r.paused_by == token .. ':' .. epoch then return { 'repeated', 'pause', r.pause, 'state', r.state } end
 if not holds_run(run, token, epoch) then return { 'lease_lost' } end
 if tonumber(exec('HGET', key.saved(run), 'revision') or 0) + 1 ~= tonumber(revision) then return { 'lease_lost' } end
 local pause, batches, calls, cards = int(r.pause + 1), {}, {}, {}
+local alerts, withdrawn, corrected = listed(arg), listed(arg), listed(arg)
 for i = 1, tonumber(arg()) do
-  local b = { id = arg(), radius = arg(), number = arg(), has_card = arg(), ttl_s = arg(), lapse_s = arg(), calls = {} }
-  for n = 1, tonumber(arg()) do b.calls[n] = arg() end
+  local b = { id = arg(), radius = arg(), number = arg(), has_card = arg(), ttl_s = arg(), lapse_s = arg() }
+  b.calls, b.notify = listed(arg), listed(arg)
   batches[i], cards[b.id] = b, b.has_card == '1' and '1' or ''
   if exec('EXISTS', key.batch(b.id)) == 1 then return { 'wrong_state', 'call', b.id } end
 end
 for i = 1, tonumber(arg()) do
   local c = { id = arg(), sdk_id = arg(), number = arg(), agent = arg(), tool = arg(), batch = arg(), state = arg(),
     cause = arg(), reason = arg(), held = arg(), seal = arg(), content = arg(), needed = arg(), counts = arg(),
-    mode = arg(), radius = arg(), version = '1', run = run, pause = pause }
+    law = arg(), mode = arg(), radius = arg(), kept = arg(), version = '1', run = run, pause = pause }
   calls[i] = c
   if exec('EXISTS', key.call(c.id)) == 1 then return { 'wrong_state', 'call', c.id } end
 end
+local over = overheard(batches, limit)
+if over then return over end
 
 exec('HSET', key.saved(run), 'revision', revision, 'blob', blob)
 exec('HSET', key.run(run), 'state', 'paused', 'pause', pause, 'turns', turns, 'paused_by', token .. ':' .. epoch)
@@ -31,9 +36,12 @@ exec('HDEL', key.run(run), 'token', 'lease_until')
 let_sleep('start_run', run)
 let_sleep('resume_run', run)
 record('paused', 'run', run)
+follow(run, alerts, withdrawn, corrected)
 for _, b in ipairs(batches) do
   exec('HSET', key.batch(b.id), 'run', run, 'pause', pause, 'radius', b.radius, 'number', b.number, 'has_card',
-    b.has_card, 'ttl_s', b.ttl_s, 'lapse_s', b.lapse_s, 'generation', 0, 'epoch', 0, 'post_by', int(NOW + HOUR))
+    b.has_card, 'ttl_s', b.ttl_s, 'lapse_s', b.lapse_s, 'generation', 0, 'epoch', 0, 'post_by', int(NOW + HOUR),
+    'notify', table.concat(b.notify, ' '))
+  notify(b)
   exec('RPUSH', key.pause_batches(run, pause), b.id)
   for _, id in ipairs(b.calls) do exec('RPUSH', key.batch_calls(b.id), id) end
   if b.has_card == '1' then

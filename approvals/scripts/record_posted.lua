@@ -12,7 +12,10 @@ local by = tonumber(b.decide_by or NOW + math.min(b.ttl_s * 1000, DAY - b.lapse_
 exec('HSET', key.batch(batch), 'channel', channel, 'ts', ts, 'decide_by', int(by), 'posted_at', b.posted_at or int(NOW))
 drop_deadline('post', batch)
 if not b.posted_at then
-  if exec('SCARD', key.batch_open(batch)) > 0 then set_deadline('decide', batch, by) end
+  if exec('SCARD', key.batch_open(batch)) > 0 then
+    set_deadline('decide', batch, by)
+    set_reminders(batch, by)
+  end
   record('posted', 'run', b.run, 'batch', batch)
   owe('card', batch, channel)
 end

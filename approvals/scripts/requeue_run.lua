@@ -14,4 +14,5 @@ drop_deadline('retire', run)
 wake(resuming and 'resume_run' or 'start_run', run)
 record('requeued', 'run', run, 'actor', by)
 owe('alert', 'run:' .. run)
+owe('opening', run)
 return { 'ok', 'state', resuming and 'ready' or 'queued' }

@@ -28,23 +28,26 @@ local function forget(jobs, entries, subject, ...)
     exec('DEL', key.entry(entry .. subject))
     exec('ZREM', key.outbox, entry .. subject)
   end
-  exec('DEL', ...)
+  if select('#', ...) > 0 then exec('DEL', ...) end
 end
 for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
-    forget({ 'refresh_call', 'reconcile_call' }, { 'alert:call:', 'notice:' }, id, key.call(id), key.votes(id),
-      key.decisions(id), key.spent(id))
+    forget({ 'refresh_call', 'reconcile_call' }, { 'alert:call:', 'alert:seal:', 'alert:tool:', 'notice:' }, id,
+      key.call(id), key.votes(id), key.decisions(id), key.spent(id))
   end
   for _, id in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
-    forget({ 'execute_batch' }, { 'card:', 'alert:' }, id, key.batch(id), key.batch_calls(id), key.batch_open(id))
+    for _, user in ipairs(exec('SMEMBERS', key.batch_told(id))) do forget({}, { 'direct:' .. id .. ':' }, user) end
+    forget({ 'execute_batch' }, { 'card:', 'alert:', 'reminder:half:', 'reminder:next:' }, id, key.batch(id),
+      key.batch_calls(id), key.batch_open(id), key.batch_told(id))
   end
   forget({}, { 'outcome:' }, run .. ':' .. pause, key.pause_calls(run, pause), key.pause_batches(run, pause),
     key.pause_open(run, pause), key.unanswered(run, pause))
 end
 if exec('GET', key.thread(r.channel, r.thread_ts)) == run then
-  exec('DEL', key.thread(r.channel, r.thread_ts), key.vetoes(r.channel, r.thread_ts))
+  exec('DEL', key.thread(r.channel, r.thread_ts), key.vetoes(r.channel, r.thread_ts),
+    key.corrections(r.channel, r.thread_ts))
 end
-forget({ 'start_run', 'resume_run' }, { 'opening:', 'answer:', 'alert:run:' }, run, key.run(run), key.saved(run),
-  key.counts(run))
+forget({ 'start_run', 'resume_run' }, { 'opening:', 'answer:', 'alert:run:', 'alert:budget:' }, run, key.run(run),
+  key.saved(run), key.counts(run))
 drop_deadline('retire', run)
 return { 'ok' }

@@ -1,9 +1,10 @@
 -- Lets effects happen again.
 -- KEYS[1] the tenant's prefix
--- ARGV    by
+-- ARGV    by, reason
 -- Answers ok | repeated
-local by = unpack(ARGV)
+local by, reason = unpack(ARGV)
 if exec('DEL', key.frozen) == 0 then return { 'repeated' } end
 
-record('unfrozen', 'actor', by)
+record('unfrozen', 'actor', by, 'reason', reason)
+owe('alert', 'switch:frozen')
 return { 'ok' }

@@ -10,7 +10,5 @@ if c.state ~= 'proposed' and c.state ~= 'pending_review' and c.state ~= 'approve
   return { 'wrong_state', 'state', c.state }
 end
 
-record_call('withdrawn', c, 'actor', by, 'cause', 'withdrawn')
-become(c, 'rejected', 'cause', 'withdrawn', 'decided_by', by, 'decided_name', by, 'decided_at', int(NOW),
-  'decided_verdict', 'withdraw')
+withdraw(c, by, by)
 return { 'ok' }

@@ -17,6 +17,8 @@ PER_RUN = eur(5_000)
 PER_CUSTOMER_AND_DAY = eur(600)
 ONE_REVIEWER = eur(250)
 UNASKED = eur(50)
+CUSTOMER_CAP = "refunds per customer and day"
+_SMALL = f"One refund; neither the run nor the customer's day comes to more than {UNASKED}."
 
 
 class RefundLine(Arguments):
@@ -88,11 +90,17 @@ def refund_payments(ask: Ask[RefundPayments, RefundFacts], so_far: Spend) -> Req
         need.forbid_when(run > PER_RUN, f"This run would refund {run}; one run may refund {PER_RUN}.")
         .counting("refunds", args.total)
         .worth(run)
-        .spending("refunds per customer and day", per_customer, limit=PER_CUSTOMER_AND_DAY)
+        .spending(CUSTOMER_CAP, per_customer, limit=PER_CUSTOMER_AND_DAY)
         .spending("refunds per run", {"run": args.total}, limit=PER_RUN, window="run")
-        .auto_when(run <= UNASKED and len(args.lines) == 1, f"One refund, and the run stays within {UNASKED}.")
+        .auto_when(_small(run, per_customer, so_far) and len(args.lines) == 1, _SMALL)
         .needs("billing", reviewers=2 if run > ONE_REVIEWER else 1, because=_why(run))
     )
+
+
+def _small(run: Money, per_customer: Mapping[str, Money], so_far: Spend) -> bool:
+    """Many small refunds are a large one, whichever runs they are spread over."""
+    days = [amount + so_far.in_cap(CUSTOMER_CAP, customer) for customer, amount in per_customer.items()]
+    return all(sum_ <= UNASKED for sum_ in (run, *days))
 
 
 def _why(run: Money) -> str:

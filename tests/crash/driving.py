@@ -21,7 +21,7 @@ from stack import NotInTime, Stack
 
 T = TypeVar("T")
 Json = dict[str, Any]
-PATIENCE_S = 150.0
+PATIENCE_S = 240.0
 #: How long somebody waits for an answer to a click or a mention before trying again.
 AGAIN_S = 8.0
 EDITED = "edited by a person"
@@ -72,7 +72,7 @@ class Driver:
         if self.plan.scene is Scene.BLIND:
             self._settle_by_hand(call.key)
         self._await(lambda: (found := self.store.runs.load(run)) and found.state in RUN_ENDED, "the run ends")
-        self._await(self._all_killed, "every armed step is reached")
+        self._await(lambda: not self._unreached(), "every armed step is reached")
         self.report.run = self.store.runs.load(run)
         self.report.call = self.store.calls.load(call.key)
         self.report.batch = self.store.batches.load(call.batch or "")
@@ -146,9 +146,9 @@ class Driver:
         happened = any(one["idempotency_key"].endswith(key) for one in effects_of(self.stack)["deployments"])
         self.store.effects.settle(key, happened=happened, by=OMAR, reason="looked at the cluster")
 
-    def _all_killed(self) -> bool:
+    def _unreached(self) -> list[str]:
         thread = self.report.thread
-        return all((thread, step.name) in self.killer.killed for step, _ in self.plan.kills)
+        return [str(step) for step, _ in self.plan.kills if (thread, step.name) not in self.killer.killed]
 
     def _insist(self, act: Callable[[], None], seen: Callable[[], T | None], what: str) -> T:
         """Do it, wait, and do it again when nothing came of it, as a person would."""
@@ -178,7 +178,8 @@ class Driver:
             if self.killer.failure:
                 raise NotInTime(f"the killer failed: {self.killer.failure!r}")
             time.sleep(0.2)
-        raise NotInTime(f"{self.plan.name}: not in {PATIENCE_S:.0f} s: {what}")
+        left = ", ".join(self._unreached()) or "no step"
+        raise NotInTime(f"{self.plan.name}: not in {PATIENCE_S:.0f} s: {what}; {left} still to be reached")
 
     @staticmethod
     def _look(seen: Callable[[], T | None]) -> T | None:

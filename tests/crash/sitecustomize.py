@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-LEASE_MS, BEAT_S, MARGIN_S, TOOL_S, LEAD_MS = 10_000, 2.0, 1.0, 5.0, 2_500
+LEASE_MS, BEAT_S, MARGIN_S, TOOL_S, LEAD_MS = 8_000, 2.0, 1.0, 12.0, 2_500
 PATIENCE_S = 30.0
 ROLES = {"bot": "bot", "worker": "worker", "worker.clock": "clock"}
 _RUN = re.compile(r"run_[A-Za-z0-9]+")
@@ -102,12 +102,16 @@ def _wrap(steps: Steps, owner: type, method: str, step: str, *, kinds: bool = Fa
 
 
 def _wrap_many(steps: Steps, owner: type, method: str, step: str, about: Callable[[Any, Any], Iterable[str]]) -> None:
-    """Make `step:after` of a method that is about several things at once."""
+    """Make `step:before` and `step:after` of a method that is about several things at once; `about` tells them from
+    its arguments and its answer, which is None before.
+    """
     original = getattr(owner, method)
 
     @functools.wraps(original)
     def wrapped(self: Any, *args: Any, **named: Any) -> Any:
         args = tuple(list(one) if isinstance(one, Iterable) and not isinstance(one, str) else one for one in args)
+        for one in dict.fromkeys(about(args, None)):
+            steps.reached(f"{step}:before", one)
         answer = original(self, *args, **named)
         for one in dict.fromkeys(about(args, answer)):
             steps.reached(f"{step}:after", one)
@@ -164,7 +168,7 @@ def _around_the_effect(steps: Steps) -> None:
 
     original = Shop.once
 
-    def once(self: Any, key: str, tool: str, arguments: Any, effect: Any, kind: Any) -> Any:
+    def once(self: Any, key: str, tool: str, arguments: Any, effect: Any, kind: Any) -> Any:  # noqa: PLR0917 - as it is
         def inside(session: Any, at: str) -> Any:
             made = effect(session, at)
             steps.reached("effect:inside", key)
@@ -185,12 +189,10 @@ def _in_the_clock(steps: Steps) -> None:
     from approvals.queue import WakeupQueue  # noqa: PLC0415
     from approvals.wakeups import Wakeups  # noqa: PLC0415
 
-    _wrap_many(steps, Wakeups, "due", "wakeups.due", lambda _args, due: [argument for _, argument, _ in due])
+    _wrap_many(steps, Wakeups, "due", "wakeups.due", lambda _args, due: [one[1] for one in due or ()])
     _wrap(steps, WakeupQueue, "enqueue", "queue.enqueue", nth=1)
     _wrap(steps, Deadlines, "apply", "deadlines.apply")
-    _wrap_many(
-        steps, Ledger, "append", "ledger.append", lambda args, _: [one.get("run", "") for _, one in args[1]]
-    )
+    _wrap_many(steps, Ledger, "append", "ledger.append", lambda args, _: [one.get("run", "") for _, one in args[1]])
 
 
 def _lookup(tenant: str) -> Callable[[str, str], bytes | None]:

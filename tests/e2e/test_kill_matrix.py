@@ -29,7 +29,7 @@ from reviewing import CHANNEL
 from stack import ROOT, Stack, running, until
 
 TENANT = "T0000HOME"
-AT_ONCE = 12
+AT_ONCE = 24
 PLANS = plans()
 CELLS = [(plan, step, victim) for plan in PLANS for step, victims in plan.kills for victim in victims]
 
@@ -44,7 +44,7 @@ class Remains:
     """What is left once all runs have ended: reports by plan, the shop, the thread's messages, the ledger."""
 
     reports: dict[str, Report]
-    killed: dict[tuple[str, str], list[Victim]]
+    killed: dict[tuple[str, str], tuple[Victim, ...]]
     attempts: Counter[str]
     effects: dict[str, list[dict[str, Any]]]
     messages: dict[str, list[dict[str, Any]]]
@@ -68,7 +68,8 @@ class Remains:
 
 
 @pytest.fixture(scope="module")
-def remains() -> Iterator[Remains]:
+def remains(request: pytest.FixtureRequest) -> Iterator[Remains]:
+    asked = {item.callspec.params["plan"].name for item in request.session.items if _has_plan(item)}
     home = Path(tempfile.mkdtemp(prefix="vobo-"))
     steps = home / "steps"
     extra = {
@@ -78,8 +79,12 @@ def remains() -> Iterator[Remains]:
         "VOBO_REVIEWERS": _patient_reviewers(home),
     }
     with running(home, extra=extra) as stack, Killer(stack, steps) as killer:
-        yield _after(stack, killer)
+        yield _after(stack, killer, [plan for plan in PLANS if plan.name in asked])
     shutil.rmtree(home, ignore_errors=True)
+
+
+def _has_plan(item: Any) -> bool:
+    return "plan" in getattr(getattr(item, "callspec", None), "params", {})
 
 
 def _patient_reviewers(home: Path) -> str:
@@ -90,13 +95,15 @@ def _patient_reviewers(home: Path) -> str:
     return str(path)
 
 
-def _after(stack: Stack, killer: Killer) -> Remains:
+def _after(stack: Stack, killer: Killer, asked: list[Plan]) -> Remains:
     client = connect(stack.env["REDIS_URL"])
     store = Store.open(client, Vault.from_text(stack.env["VOBO_STATE_KEYS"]), tenant=TENANT)
     ledger = Ledger.open(stack.env["VOBO_LEDGER_URL"])
+    longest_first = sorted(asked, key=lambda plan: -len(plan.kills))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        together = list(pool.map(lambda plan: _driven(stack, store, killer, plan), [p for p in PLANS if not p.alone]))
-    one_by_one = [_driven(stack, store, killer, plan) for plan in PLANS if plan.alone]
+        side_by_side = [plan for plan in longest_first if not plan.alone]
+        together = list(pool.map(lambda plan: _driven(stack, store, killer, plan), side_by_side))
+    one_by_one = [_driven(stack, store, killer, plan) for plan in longest_first if plan.alone]
     until(lambda: not store.ledger.read(1), "the ledger is drained", 30, stack.home)
     until(lambda: not store.outbox.due(), "nothing is owed to Slack", 30, stack.home)
     messages: dict[str, list[dict[str, Any]]] = {}
@@ -182,10 +189,16 @@ def test_the_run_ends_and_its_thread_has_one_card_one_outcome_and_one_answer(rem
     assert report.run
     assert report.batch
     assert report.run.state is RunState.COMPLETED
-    texts = [(message.get("metadata") or {}).get("event_payload", {}).get("id") for message in remains.messages[report.thread]]
-    found = Counter(name for name in texts if name)
-    wanted = (f"opening:{report.run.id}", f"card:{report.batch.id}", f"outcome:{report.run.id}:1")
-    assert found == Counter((*wanted, f"answer:{report.run.id}"))
+    posted = Counter(_posted_as(message) for message in remains.messages[report.thread])
+    wanted = {f"{kind}:{report.run.id}" for kind in ("opening", "outcome", "answer")} | {f"card:{report.batch.id}"}
+    # Whoever asked twice, because the bot was dead, may have a second run in the thread.
+    assert {name: number for name, number in posted.items() if name in wanted} == dict.fromkeys(wanted, 1)
+
+
+def _posted_as(message: dict[str, Any]) -> str:
+    """The outbox entry a message was posted for; outcomes without their pause."""
+    entry = (message.get("metadata") or {}).get("event_payload", {}).get("id", "")
+    return str(entry).removesuffix(":1") if str(entry).startswith("outcome:") else str(entry)
 
 
 def test_the_ledger_is_whole(remains: Remains) -> None:

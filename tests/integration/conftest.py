@@ -11,6 +11,9 @@ import redis
 from approvals.redis_check import connect
 from approvals.valkey import ensure_server, stop_server
 from tests.integration.desk import JOBS, Desk
+from tests.integration.ledger_databases import ledger, ledger_url, postgres
+
+__all__ = ["ledger", "ledger_url", "postgres"]  # fixtures of a file of their own
 
 
 @pytest.fixture(scope="session")

@@ -153,10 +153,12 @@ def test_the_manifest_asks_for_exactly_what_the_bot_uses() -> None:
     assert scopes == {
         "app_mentions:read",
         "channels:history",
+        "groups:history",
         "chat:write",
         "commands",
+        "im:write",
         "usergroups:read",
         "users:read",
     }
     events = re.findall(r"^      - (app_mention|message\.[a-z]+|[a-z]+_[a-z_]+)$", manifest, re.MULTILINE)
-    assert events == ["app_mention", "message.channels"]
+    assert events == ["app_mention", "message.channels", "message.groups"]

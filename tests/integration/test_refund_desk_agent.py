@@ -43,6 +43,7 @@ class Office:
     def __init__(self, client: redis.Redis, shop: Shop) -> None:
         self.store = Store.open(client, Vault.from_text(STATE_KEY), tenant=TEAM)
         self.store.people.set_home_team(TEAM)
+        self.store.ledger.vouch(self.store.ledger.server())
         self.law = load_law(["policies.rules"], REVIEWERS.read_text())
         self.shop = shop
 

@@ -64,7 +64,11 @@ def test_the_time_to_decide_starts_when_the_card_is_posted(store: Store, redis_c
     assert answer == (Outcome.OK, {"decide_by": str(batch.decide_by)})
     assert batch.decide_by == (batch.posted_at or 0) + 900_000
     assert (batch.channel, batch.ts) == (CHANNEL, "1.1")
-    assert redis_client.zrange(store.keys.deadlines, 0, -1) == [b"decide:batch_a"]
+    assert redis_client.zrange(store.keys.deadlines, 0, -1) == [
+        b"remind:batch_a",
+        b"escalate:batch_a",
+        b"decide:batch_a",
+    ]
     assert store.batches.record_posted("batch_a", channel=CHANNEL, ts="1.1").outcome is Outcome.REPEATED
     assert store.batches.record_posted("nowhere", channel=CHANNEL, ts="1.1").outcome is Outcome.NOT_FOUND
     assert events(store).count("posted") == 1

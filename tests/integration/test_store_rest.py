@@ -64,6 +64,7 @@ def test_an_event_says_who_did_what_to_which_version_and_when(store: Store) -> N
     event = store.ledger.of_run("run_1")[-1]
     assert event.pop("id")
     assert abs(int(event.pop("at")) - store.now()) < 5_000
+    assert int(event.pop("decide_by")) > store.now()
     assert event == {
         "type": "approved",
         "run": "run_1",
@@ -72,6 +73,7 @@ def test_an_event_says_who_did_what_to_which_version_and_when(store: Store) -> N
         "tool": "refund_payments",
         "version": "1",
         "seal": "seal-call_1-1",
+        "law": "law-1",
         "actor": ANA,
         "name": "U0Ana",
     }

@@ -59,6 +59,7 @@ class Story:
         self.script = ScriptedModel(steps)
         self.store = Store.open(client, Vault.from_text(STATE_KEY), tenant=TEAM)
         self.store.people.set_home_team(TEAM)
+        self.store.ledger.vouch(self.store.ledger.server())
 
         @contextlib.asynccontextmanager
         async def model() -> AsyncIterator[Model]:

@@ -37,7 +37,7 @@ def test_a_card_says_what_how_much_for_whom_until_when_and_who_decides() -> None
         "seal `0101-0101`",
     ):
         assert words in text
-    assert names(card.blocks) == ["call.approve", "call.reject", "call.edit", "call.details"]
+    assert names(card.blocks) == ["call.approve", "call.reject", "call.edit", "call.details", "batch.on_it"]
 
 
 def test_controls_stand_in_the_block_of_their_call_and_name_its_version() -> None:
@@ -110,9 +110,10 @@ def test_silence_is_told_as_nobodys_refusal() -> None:
 def test_a_settled_card_is_folded_and_decides_nothing(state: State) -> None:
     card = render_card(a_view(*(decided(a_call(number), state) for number in (1, 2, 3))), LAW)
     assert_message(card)
-    assert set(names(card.blocks)) == {"call.details"}
+    asking_again = {"run.ask_again"} if state is State.EXPIRED else set()
+    assert set(names(card.blocks)) == {"call.details"} | asking_again
     assert not any(str(block.get("block_id")).startswith("call:") for block in card.blocks)
-    assert len(card.blocks) == 5
+    assert len(card.blocks) == 5 + len(asking_again)
     assert "<@" not in card.text
 
 

@@ -14,6 +14,7 @@ from policies.arguments import Arguments, ArgumentsRefused, Id, read_arguments
 from policies.budgets import Budgets
 from policies.deadlines import Deadlines
 from policies.evaluate import Proposal, evaluate
+from policies.history import keeping
 from policies.law import Law, LawRefused, load_law
 from policies.money import Money, eur, zero
 from policies.requirement import STRICTEST_TIER, Requirement
@@ -99,8 +100,10 @@ def judged(
     under: Law | None = None,
     spent: Mapping[Any, int] | None = None,
     vetoes: Mapping[str, str] | None = None,
+    corrections: Mapping[str, str] | None = None,
 ) -> tuple[Requirement, ...]:
-    return evaluate(under or law(), calls, requester="U0005", spent=spent or {}, vetoes=vetoes or {}, now=NOON)
+    refused = {"vetoes": vetoes or {}, "corrections": corrections or {}}
+    return evaluate(under or law(), calls, requester="U0005", spent=spent or {}, now=NOON, **refused)
 
 
 def test_a_requirement_is_finished_from_rule_and_law() -> None:
@@ -209,6 +212,31 @@ def test_another_road_to_a_refused_resource_asks_the_strictest_tier() -> None:
     assert (need.mode, need.tier, need.reasons) == (
         Mode.HUMAN, STRICTEST_TIER, ("It follows a refusal: Olga said no.",),
     )  # fmt: skip
+
+
+def test_a_correction_is_a_persons_and_says_what_it_follows() -> None:
+    (need,) = judged(call("credit"), corrections={"credit|a": "Olga said: less."})
+    why = "It is the one corrected proposal after a rejection: Olga said: less."
+    assert (need.mode, need.tier, need.reasons, need.follows) == (Mode.HUMAN, "billing", (why,), (why,))
+    assert judged(call("credit", account="b"), corrections={"credit|a": "no"})[0].mode is Mode.AUTO
+
+
+def test_another_road_to_what_awaits_a_correction_asks_the_strictest_tier() -> None:
+    (need,) = judged(call("credit"), corrections={"pay|a": "Olga said: less."})
+    assert (need.tier, need.reasons) == (STRICTEST_TIER, ("It follows a refusal: Olga said: less.",))
+
+
+def test_a_veto_outweighs_a_correction() -> None:
+    assert judged(call("credit"), corrections={"credit|a": "less"}, vetoes={"credit|a": "no"})[0].vetoed
+
+
+def test_what_a_call_follows_is_kept_when_it_is_judged_again() -> None:
+    (first,) = judged(call("credit"), vetoes={"pay|a": "Olga said no."})
+    (again,) = judged(call("credit"))
+    kept = keeping(first, again)
+    assert (kept.mode, kept.tier, kept.reasons) == (Mode.HUMAN, STRICTEST_TIER, first.reasons)
+    assert keeping(again, again) == again
+    assert keeping(first, first) == first
 
 
 def test_a_tool_without_resources_can_be_vetoed_as_a_whole() -> None:

@@ -1,15 +1,23 @@
 import itertools
+import re
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from agents import (
     Agent,
+    ApplyPatchTool,
     CodeInterpreterTool,
+    Computer,
+    ComputerTool,
+    CustomTool,
     Handoff,
     HostedMCPTool,
+    LocalShellTool,
     Model,
+    ModelSettings,
     RunConfig,
     ShellTool,
     ToolGuardrailFunctionOutput,
@@ -19,7 +27,7 @@ from agents import (
     tool_input_guardrail,
 )
 from agents.testing import ScriptedModel
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from policies.arguments import Arguments
 from policies.requirement import Requirement
@@ -28,8 +36,12 @@ from policies.rule import Rule, rule
 from worker.actions import ActionContext, action, lookup
 from worker.door import Gated
 from worker.load import Loaded, build, factories, made
-from worker.refusals import AgentRefused
+from worker.refusals import _TOOL_PAGES, AgentRefused
 from worker.watch import Watch
+
+SECTIONS = set(
+    re.findall(r"^## ([a-z-]+)$", (Path(__file__).parents[2] / "docs/function-tools.md").read_text(), re.MULTILINE)
+)
 
 
 class Ship(Arguments):
@@ -163,6 +175,44 @@ def guarded() -> Any:
     return wipe
 
 
+class Editor:
+    """An editor of files; never asked."""
+
+
+class Screen(Computer):
+    """A screen; never asked."""
+
+    environment = "browser"
+    dimensions = (1, 1)
+
+    def _never(self, *given: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+    screenshot = click = double_click = scroll = type = wait = move = keypress = drag = _never
+
+
+class Login(BaseModel):
+    token: SecretStr
+
+
+def secretive(*, nested: bool = False) -> Any:
+    if nested:
+
+        @function_tool
+        def sign_in(logins: list[Login]) -> str:
+            """Sign in."""
+            return "x"
+
+        return sign_in
+
+    @function_tool
+    def log_in(user: str, password: SecretStr) -> str:
+        """Log in."""
+        return user
+
+    return log_in
+
+
 class Special(Agent[Any]):
     pass
 
@@ -179,6 +229,17 @@ class Special(Agent[Any]):
         (agent(tools=[hosted()]), "the model provider executes"),
         (agent(tools=[hosted(on_approval_request=on_approval)]), "on_approval_request"),
         (agent(tools=[ShellTool(executor=lambda request: "")]), "ShellTool"),  # noqa: ARG005
+        (agent(tools=[ShellTool(executor=lambda request: "", on_approval=on_approval)]), "ShellTool"),  # noqa: ARG005
+        (agent(tools=[LocalShellTool(executor=lambda request: "")]), "LocalShellTool"),  # noqa: ARG005
+        (agent(tools=[ApplyPatchTool(editor=Editor(), on_approval=on_approval)]), "ApplyPatchTool"),
+        (agent(tools=[CustomTool("raw", "Raw.", own_handoff)]), "CustomTool"),
+        (agent(tools=[ComputerTool(computer=Screen())]), "ComputerTool"),
+        (agent(tools=[secretive()]), "takes a secret as an argument (password)"),
+        (agent(tools=[secretive(nested=True)]), "takes a secret as an argument (token)"),
+        (agent(prompt={"id": "pmpt_1"}), "a prompt that the provider keeps"),
+        (agent(model_settings=ModelSettings(extra_body={"conversation": "conv_1"})), "sends conversation along"),
+        (agent(model_settings=ModelSettings(extra_args={"previous_response_id": "r"})), "sends previous_response_id"),
+        (agent(model_settings=ModelSettings(extra_args={"tools": [{"type": "web_search"}]})), "sends tools along"),
         (agent(tools=[guarded()]), "SDK guardrails on wipe"),
         (agent(tools=[wipe, wipe]), "two tools called wipe"),
         (agent(tool_use_behavior="stop_on_first_tool"), "tool_use_behavior"),
@@ -186,7 +247,6 @@ class Special(Agent[Any]):
         (agent(model="gpt-5"), "names its model itself"),
         (Special(name="desk"), "is a Special"),
         (agent(handoffs=[agent()]), 'Two agents are called "desk"'),
-        (agent(tools=[agent().as_tool("x", "y")]), 'Two agents are called "desk"'),
         (agent(handoffs=[handoff(agent(name="b"), on_handoff=moved)]), "runs an on_handoff function"),
         (agent(handoffs=[handoff(agent(name="b"), on_handoff=moved_with, input_type=Reason)]), "input_type"),
         (
@@ -196,10 +256,24 @@ class Special(Agent[Any]):
         (agent(tools=[agent(name="b", tools=[WebSearchTool()]).as_tool("x", "y")]), 'The agent "b"'),
         (agent(handoffs=[agent(name="b", tools=[WebSearchTool()])]), 'The agent "b"'),
         (agent(tools=[agent(name="b").as_tool("x", "y", run_config=RunConfig())]), "gives run_config"),
+        (agent(tools=[agent(name="b").as_tool("x", "y", conversation_id="c")]), "gives conversation_id"),
+        (agent(tools=[agent(name="b").as_tool("x", "y", previous_response_id="r")]), "gives previous_response_id"),
     ],
 )
 def test_what_could_act_outside_the_gate_is_refused_with_its_name(root: Any, sentence: str) -> None:
-    assert sentence in refused(root)
+    told = refused(root)
+    assert sentence in told
+    if isinstance(root, Agent):
+        place = re.search(r" See docs/function-tools\.md#([a-z-]+)\.$", told)
+        assert place is not None, "no refusal leaves its reader without the way out"
+        assert place[1] in SECTIONS
+
+
+def test_every_section_of_the_page_is_where_a_refusal_leads() -> None:
+    worker = Path(__file__).parents[2] / "worker"
+    code = "\n".join((worker / name).read_text() for name in ("refusals.py", "load.py", "agent_tools.py"))
+    named = set(re.findall(r'see="([a-z-]+)"', code)) | set(_TOOL_PAGES.values())
+    assert named == SECTIONS
 
 
 def test_a_rule_for_other_arguments_is_refused() -> None:

@@ -17,7 +17,7 @@ def a_watch(**changes: Any) -> Watch:
 
 
 def answer(script: ScriptedModel, watch: Watch, *, nested: bool = False, streamed: bool = False) -> list[Any]:
-    model = WatchedModel(script, watch, nested=nested, gated=frozenset({"ship"}))
+    model = WatchedModel(script, watch, agent="desk", nested=nested, gated=frozenset({"ship"}))
     arguments = (None, "go", ModelSettings(tool_choice="required"), ["a tool"], None, ["a handoff"])
     references = {"previous_response_id": None, "conversation_id": None, "prompt": None}
 

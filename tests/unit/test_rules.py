@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from policies import rules
 from policies.arguments import Arguments, ArgumentsRefused, read_arguments
+from policies.edits import EditRefused, apply_edit
 from policies.evaluate import Proposal, evaluate
 from policies.law import load_law
 from policies.money import Money, eur
@@ -50,10 +51,12 @@ def facts_for(amounts: Mapping[str, Money], **changes: Any) -> RefundFacts:
 
 
 def turn(
-    *calls: tuple[str, Arguments, Facts | None], spent: Mapping[tuple[str, str], int] | None = None
+    *calls: tuple[str, Arguments, Facts | None],
+    spent: Mapping[tuple[str, str], int] | None = None,
+    caps: Mapping[tuple[str, str, str], int] | None = None,
 ) -> list[Requirement]:
     proposals = [Proposal(f"c{at}", tool, "desk", args, facts) for at, (tool, args, facts) in enumerate(calls)]
-    return [*evaluate(LAW, proposals, requester="U0005", spent=spent or {}, vetoes={}, now=NIGHT)]
+    return [*evaluate(LAW, proposals, requester="U0005", spent=spent or {}, vetoes={}, now=NIGHT, caps=caps or {})]
 
 
 def one_refund(amounts: Mapping[str, Money], spent: int = 0, **facts: Any) -> Requirement:
@@ -89,8 +92,8 @@ def test_thirty_eight_refunds_worth_4120_need_two_people_of_billing() -> None:
 @pytest.mark.parametrize(
     ("minor", "spent", "mode", "reviewers", "reason"),
     [
-        (5000, 0, Mode.AUTO, 1, "One refund, and the run stays within 50.00 EUR."),
-        (2000, 3000, Mode.AUTO, 1, "One refund, and the run stays within 50.00 EUR."),
+        (5000, 0, Mode.AUTO, 1, "One refund; neither the run nor the customer's day comes to more than 50.00 EUR."),
+        (2000, 3000, Mode.AUTO, 1, "One refund; neither the run nor the customer's day comes to more than 50.00 EUR."),
         (5001, 0, Mode.HUMAN, 1, "This run refunds 50.01 EUR, up to 250.00 EUR: one reviewer."),
         (2001, 3000, Mode.HUMAN, 1, "This run refunds 50.01 EUR, up to 250.00 EUR: one reviewer."),
         (25000, 0, Mode.HUMAN, 1, "This run refunds 250.00 EUR, up to 250.00 EUR: one reviewer."),
@@ -142,6 +145,47 @@ def test_eight_refunds_of_49_in_one_turn_are_a_refund_of_392() -> None:
     needs = turn(*(("refund_payments", refund(call), facts_for(call)) for call in calls))
     assert {(need.mode, need.reviewers, need.amount) for need in needs} == {(Mode.HUMAN, 2, eur(392))}
     assert {need.counts["refunds"] for need in needs} == {eur(49)}
+
+
+@given(amounts=st.lists(st.integers(2, 30_000), min_size=1, max_size=5), spent=st.integers(0, 60_000), data=st.data())
+@settings(max_examples=100)
+def test_an_edit_within_its_bounds_never_raises_risk(amounts: list[int], spent: int, data: st.DataObject) -> None:
+    """Dropping lines and lowering amounts asks for no more people, and forbids nothing that was allowed."""
+    proposed = {f"pay_{at}": Money(minor=minor, currency="EUR") for at, minor in enumerate(amounts)}
+    kept = data.draw(st.sets(st.sampled_from(sorted(proposed)), min_size=1))
+    typed: dict[str, str | tuple[str, ...]] = {"/lines": tuple(sorted(kept))}
+    for at, payment in enumerate(proposed):
+        lower = Money(minor=data.draw(st.integers(1, proposed[payment].minor)), currency="EUR")
+        typed[f"/lines/{at}/amount"] = lower.plain
+    args, facts = refund(proposed), facts_for(proposed)
+    try:
+        edited = apply_edit(args, typed)
+    except EditRefused:
+        return  # nothing was changed
+    before, after = (
+        turn(("refund_payments", each, facts), spent={("refunds", "EUR"): spent})[0] for each in (args, edited)
+    )
+    strict = [Mode.AUTO, Mode.HUMAN, Mode.FORBIDDEN]
+    assert strict.index(after.mode) <= strict.index(before.mode)
+    assert (after.risk, after.tier, after.radius) == (before.risk, before.tier, before.radius) or (
+        before.mode is Mode.FORBIDDEN
+    )
+    if before.mode is Mode.HUMAN:
+        assert after.reviewers <= before.reviewers
+        assert set(after.resources) <= set(before.resources)
+        assert after.amount is not None
+        assert before.amount is not None
+        assert after.amount <= before.amount
+
+
+def test_small_refunds_to_one_customer_add_up_over_the_runs_of_a_day() -> None:
+    amounts = {"pay_1": cents(3000)}
+    call = ("refund_payments", refund(amounts), facts_for(amounts))
+    cap = ("refunds per customer and day", "EUR", "cus_pay_1")
+    assert turn(call, caps={cap: 2000})[0].mode is Mode.AUTO
+    (need,) = turn(call, caps={cap: 2001})
+    assert (need.mode, need.tier) == (Mode.HUMAN, "billing")
+    assert turn(call, caps={("refunds per customer and day", "EUR", "cus_other"): 9000})[0].mode is Mode.AUTO
 
 
 def test_a_forbidden_sibling_does_not_weigh_on_the_others() -> None:

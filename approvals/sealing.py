@@ -1,8 +1,11 @@
-"""What exactly a seal covers, filled from one version of a call; the pause, the refresh and the gate use the same."""
+"""What exactly a seal covers, filled from one version of a call.
+
+The pause and the refresh make it; the click, the gate and the resume recompute it and compare.
+"""
 
 from approvals.models import Call, CallContent
-from approvals.seal import SealFields, seal
-from policies.arguments import read_json
+from approvals.seal import SealFields, UnsealableError, seal
+from policies.arguments import ArgumentsRefused, read_json
 from policies.values import Frozen
 
 
@@ -53,3 +56,12 @@ def sealed(subject: Subject, content: CallContent, *, version: int) -> str:
             idempotency_key=f"vobo-{subject.run}-{subject.key}",
         )
     )
+
+
+def intact(call: Call, *, tenant: str, requester: str) -> bool:
+    """Whether the stored call still is what was sealed; False as well for a version that nobody sealed yet."""
+    subject = Subject.of(call, tenant=tenant, requester=requester)
+    try:
+        return sealed(subject, call.content, version=call.version) == call.seal
+    except (UnsealableError, ArgumentsRefused):  # nothing that was ever sealed reads like this
+        return False

@@ -1,12 +1,26 @@
-"""`/healthz` and `/readyz` for whoever watches the process."""
+"""`/healthz` and `/readyz` for whoever watches a process: bot, worker, clock."""
 
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from bot.errors import BotCannotStart
+from approvals.errors import ApprovalsError
+from approvals.store import Store
 
 Check = Callable[[], str | None]
+
+
+class PortTaken(ApprovalsError):
+    """Nothing can listen on VOBO_HEALTH_PORT."""
+
+
+def silent_store(store: Store) -> str | None:
+    """That the store does not answer, as readiness tells it; None when it does."""
+    try:
+        store.ping()
+    except Exception as failed:  # noqa: BLE001 - whatever keeps the store from answering is what readiness reports
+        return f"the store does not answer ({type(failed).__name__})"
+    return None
 
 
 class Health:
@@ -33,7 +47,7 @@ class Health:
         try:
             self._server = ThreadingHTTPServer((host, port), Handler)
         except OSError as taken:
-            raise BotCannotStart(
+            raise PortTaken(
                 f"Port {port} cannot be used ({taken.strerror}). Set VOBO_HEALTH_PORT to a free one."
             ) from taken
         self.port = int(self._server.server_address[1])

@@ -1,0 +1,29 @@
+from pathlib import Path
+
+import click
+
+from approvals.commands.instants import Instant
+from approvals.commands.opening import opened, read_reviewers
+from approvals.drain import drain_once
+from approvals.ledger import Ledger
+from approvals.report import report as counted
+from approvals.report_page import page
+from policies.roster import read_toml
+
+
+@click.command()
+@click.option("--since", type=Instant(), default="30d", show_default=True, help="From when: 30d, 2026-11-01 (UTC).")
+@click.option("--until", type=Instant(), default=None, help="Until when, not included; now when not given.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("report.html"), show_default=True)
+def report(since: int, until: int | None, out: Path) -> None:
+    """What was asked and what became of it, as one HTML page; whether thresholds are right and cards are read."""
+    found, _, settings = opened()
+    ledger = Ledger.open(settings.ledger_url)
+    while drain_once(found.store, ledger):
+        continue
+    end = found.store.now() if until is None else until
+    rows = ledger.rows(found.store.tenant, since=since, until=end)
+    zone = str(read_toml(read_reviewers(settings)).get("deadlines", {}).get("zone", "UTC"))
+    numbers = counted(rows, since=since, until=end, zone=zone)
+    out.write_text(page(numbers), encoding="utf-8")
+    click.echo(f"{numbers.asked} calls were asked about in this time. The report is {out}.")

@@ -1,0 +1,56 @@
+"""The ledger as JSON Lines, schema `vobo.ledger/1`: complete, and enough to check the chain without this project."""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from approvals.ledger import Ledger
+from approvals.ledger_rows import NOBODY, LedgerRow
+from approvals.told import masked
+
+SCHEMA = "vobo.ledger/1"
+SCHEMA_FILE = Path(__file__).with_name("ledger_schema.json")
+#: Fields of a body that have a place of their own, or that a text of their own holds.
+_TEXTS = ("type", "run", "call", "batch", "tool", "seal", "law", "cause", "reason", "mode", "radius", "state")
+
+
+def export(
+    ledger: Ledger, tenant: str, *, since: int | None = None, until: int | None = None, personal: bool = False
+) -> Iterator[str]:
+    """One line for each event, in order. `personal` puts personal values in place of their masks.
+
+    Raises:
+        LedgerUnreachable: the database does not answer.
+    """
+    rows = ledger.rows(tenant, since=since, until=until)
+    yield from lines(rows, tenant, before=ledger.hash_before(tenant, rows[0].seq) if rows else "", personal=personal)
+
+
+def lines(rows: Sequence[LedgerRow], tenant: str, *, before: str, personal: bool) -> Iterator[str]:
+    """The rows as lines; `before` is the hash that the first one follows from."""
+    previous = before
+    for row in rows:
+        yield json.dumps(_document(row, tenant, previous, personal=personal), ensure_ascii=False)
+        previous = row.hash
+
+
+def _document(row: LedgerRow, tenant: str, previous: str, *, personal: bool) -> dict[str, Any]:
+    body = row.body
+    actor = body.get("actor", "")
+    return {
+        "schema": SCHEMA,
+        "tenant": tenant,
+        "seq": row.seq,
+        "event_id": row.event_id,
+        "at": datetime.fromtimestamp(row.at / 1000, UTC).isoformat(timespec="milliseconds"),
+        **{name: body.get(name) or None for name in _TEXTS},
+        "version": int(body["version"]) if body.get("version") else None,
+        "decide_by": int(body["decide_by"]) if body.get("decide_by") else None,
+        "actor": {"id": actor, "name": body.get("name") or None, "person": actor not in NOBODY} if actor else None,
+        "shown": masked(row.shown, reveal=personal) or None,
+        "body": row.raw,
+        "previous": previous,
+        "hash": row.hash,
+    }

@@ -1,0 +1,98 @@
+"""One row of the ledger: what its hash covers, and which parts of it are somebody's."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from approvals.kept import MARK, replaced
+from policies.strict_json import write_json
+
+GENESIS = "0" * 64
+PREFIX = f"{MARK}:"
+ERASED = "(erased)"
+#: Actors that are nobody.
+NOBODY = frozenset({"", "policy"})
+
+Entropy = Callable[[int], bytes]
+
+
+class LedgerRow(NamedTuple):
+    """One event as it is read: `body` with names and reasons in place, `raw` as it is chained."""
+
+    seq: int
+    event_id: str
+    at: int
+    type: str
+    body: dict[str, str]
+    hash: str
+    raw: dict[str, str]
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What was asked and shown of a version of a call, personal values in place; empty for other events."""
+        text = self.body.get("kept", "")
+        found: dict[str, Any] = json.loads(text) if text else {}
+        return found
+
+
+class Personal(NamedTuple):
+    """A value that can be erased. `kind` is name, reason or shown; `subject` the Slack id of whose name it is."""
+
+    hash: str
+    kind: str
+    subject: str
+    salt: str
+    value: str
+
+
+def canonical_body(body: Mapping[str, str]) -> str:
+    """RFC 8785 for a body, which holds texts under ASCII names only: there Python's own JSON writes the same."""
+    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def chained(previous: str, seq: int, event_id: str, canonical: str) -> str:
+    """The hash of a row: over the hash before, its number, its id and its canonical body, as one RFC 8785 list."""
+    before = json.dumps([previous, str(seq), event_id], separators=(",", ":"))
+    return hashlib.sha256(f"{before[:-1]},{canonical}]".encode()).hexdigest()
+
+
+def salted(salt: str, value: str) -> str:
+    """What stands in the chain for a personal value."""
+    return hashlib.sha256(f"{salt}\x00{value}".encode("utf-8", "replace")).hexdigest()
+
+
+def parted(fields: Mapping[str, str], entropy: Entropy) -> tuple[dict[str, str], list[Personal]]:
+    """An event's body without personal values, and the values."""
+    body, apart = dict(fields), list[Personal]()
+
+    def put(kind: str, subject: str, value: str) -> str:
+        salt = entropy(16).hex()
+        clean = value.encode("utf-8", "replace").decode()
+        apart.append(Personal(salted(salt, clean), kind, subject, salt, clean))
+        return apart[-1].hash
+
+    actor = body.get("actor", "")
+    if actor not in NOBODY:
+        named = ("reason",) if body.get("type") == "run_started" else ("name", "reason")  # there it names the agent
+        for field in named:
+            if body.get(field):
+                body[field] = PREFIX + put(field, actor if field == "name" else "", body[field])
+    if body.get("kept"):
+        document = replaced(
+            json.loads(body["kept"]), lambda value: None if value is None else put("shown", "", str(value))
+        )
+        body["kept"] = write_json(document)
+    return body, apart
+
+
+def rejoined(raw: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
+    """A body with its personal values in place, `(erased)` where they are gone."""
+    body = {
+        field: values.get(text.removeprefix(PREFIX), ERASED) if text.startswith(PREFIX) else text
+        for field, text in raw.items()
+    }
+    if body.get("kept"):
+        document = replaced(json.loads(body["kept"]), lambda digest: values.get(digest, ERASED))
+        body["kept"] = write_json(document)
+    return body

@@ -1,0 +1,35 @@
+"""The verbs of operators about what only a person can settle. None of them can run an effect."""
+
+from approvals.models import Person
+from approvals.outcomes import Answer
+from approvals.room import Room
+
+
+class Operators(Room):
+    """Whether somebody may operate is the caller's question; every word, and every refused one, is in the ledger."""
+
+    __slots__ = ()
+
+    def ask_provider(self, key: str, *, by: Person) -> Answer:
+        """Wake `reconcile_call` for an unknown call; WRONG_STATE for any other."""
+        return self.ask("ask_provider", key, by.user, by.name)
+
+    def mark(self, key: str, *, happened: bool, by: Person, reason: str, needed: int) -> Answer:
+        """Say what became of an unknown call; detail: state, `unknown` while a second person (`needed`) is missing.
+
+        A word that contradicts the first one replaces it.
+        """
+        return self.ask("mark_call", key, happened, by.user, by.name, reason, needed)
+
+    def marked(self, key: str) -> tuple[str, str] | None:
+        """(name, `succeeded` or `failed`) of the first of two words about an unknown call."""
+        row = self.row(self.keys.call(key))
+        return (row.text("marked_name"), row.text("marked_as")) if row.maybe("marked_as") else None
+
+    def close(self, subject: str, *, by: Person) -> Answer:
+        """Somebody has seen to this matter. It is open again when it comes up again."""
+        return self.ask("close_alert", subject, by.user, by.name)
+
+    def refused(self, control: str, subject: str, *, by: Person, reason: str) -> None:
+        """A press that was refused, for the ledger."""
+        self.ask("note_press", control, subject, by.user, by.name, reason)

@@ -1,0 +1,97 @@
+"""Questions to the ledger: who approved what, by person, time, run, tool, resource and amount."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from approvals.ledger import Ledger
+from approvals.ledger_rows import LedgerRow
+from approvals.stories import VERSIONS, CallStory, stories
+from policies.money import Money
+
+_SLACK_ID = re.compile(r"[UW][A-Z0-9]{4,}")
+#: Databases take only so many values in one condition.
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked. `by` is a Slack id or a name; instants are ms, `until` not included; `over` is not included."""
+
+    by: str | None = None
+    run: str | None = None
+    tool: str | None = None
+    types: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    resource: str | None = None
+    over: Money | None = None
+
+
+class Found(NamedTuple):
+    """An event, and the call it is about as far as it was told by then."""
+
+    row: LedgerRow
+    call: CallStory | None
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """What was shown of the version this event is about."""
+        if self.call is None:
+            return {}
+        return self.call.versions.get(int(self.row.body.get("version") or 0), {})
+
+    @property
+    def amount(self) -> Money | None:
+        """The money this event is about."""
+        stored = self.shown.get("amount")
+        return Money.model_validate(stored) if stored else None
+
+
+def answer(ledger: Ledger, tenant: str, question: Question) -> list[Found]:
+    """The events that fit, in order.
+
+    Raises:
+        LedgerUnreachable: the database does not answer.
+    """
+    by = question.by
+    rows = ledger.rows(
+        tenant,
+        run=question.run,
+        tool=question.tool,
+        actor=by if by and _SLACK_ID.fullmatch(by) else None,
+        types=question.types,
+        since=question.since,
+        until=question.until,
+    )
+    told = calls_of(ledger, tenant, rows)
+    found = (Found(row, told.get(row.body.get("call", ""))) for row in rows)
+    return [one for one in found if _fits(one, question)]
+
+
+def calls_of(ledger: Ledger, tenant: str, rows: Sequence[LedgerRow]) -> dict[str, CallStory]:
+    """What was asked and shown of every call these events name, by call key."""
+    keys = sorted({row.body["call"] for row in rows if row.body.get("call")})
+    versions = [row for some in _chunks(keys) for row in ledger.rows(tenant, calls=some, types=VERSIONS)]
+    return stories(versions).calls
+
+
+def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(keys), _AT_ONCE):
+        yield keys[start : start + _AT_ONCE]
+
+
+def _fits(found: Found, question: Question) -> bool:
+    body = found.row.body
+    if question.by and question.by.casefold() not in {
+        body.get("actor", "").casefold(),
+        body.get("name", "").casefold(),
+    }:
+        return False
+    if question.resource and (found.call is None or question.resource not in found.call.resources):
+        return False
+    if question.over is None:
+        return True
+    amount = found.amount
+    return amount is not None and amount.currency == question.over.currency and amount > question.over

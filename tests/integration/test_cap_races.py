@@ -1,0 +1,124 @@
+"""Two approvals reach for the last of a cap: one effect, and the other is refused and the model told."""
+
+import asyncio
+import threading
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Literal
+
+import pytest
+import redis
+
+from approvals.lifecycle import Cause, State
+from approvals.store import Store
+from builders import a_store, approve
+from policies.money import Money, eur
+from policies.requirement import Requirement
+from worker import batches
+from workshop import BEN, Workshop, saying, shipping
+
+CAPS: dict[str, tuple[str, Literal["day", "run"]]] = {
+    "per customer and day": ("owner", "day"),
+    "per run": ("run", "run"),
+    "of the whole workspace and day": ("all", "day"),
+}
+
+
+def capped(workshop: Workshop, cap: str, *, limit: Money) -> None:
+    """Every item shipped takes one euro of the cap."""
+    before = workshop.law.rules["ship"]
+    key, window = CAPS[cap]
+
+    def judge(ask: Any, so_far: Any) -> Requirement:
+        need = before.judge(ask, so_far)
+        assert isinstance(need, Requirement)
+        owners = {ask.facts.owner_of[line.item]: eur(line.count) for line in ask.args.lines}
+        total = eur(sum(line.count for line in ask.args.lines))
+        return need.spending(cap, owners if key == "owner" else {key: total}, limit=limit, window=window)
+
+    rules = {**workshop.law.rules, "ship": replace(before, judge=judge)}
+    workshop.law = replace(workshop.law, rules=rules)
+
+
+def race(store: Store, workshop: Workshop, ids: list[str]) -> None:
+    """Every batch in a thread of its own, let loose together."""
+    ready = threading.Barrier(len(ids))
+
+    def work(batch: str) -> None:
+        ready.wait(timeout=10)
+        asyncio.run(batches.execute(workshop.deps, batch))
+
+    threads = [threading.Thread(target=work, args=(batch,)) for batch in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+
+@pytest.mark.parametrize("cap", [name for name, (_, window) in CAPS.items() if window == "day"])
+def test_two_runs_that_race_for_the_last_of_a_cap_have_one_effect(redis_client: redis.Redis, cap: str) -> None:
+    store = a_store(redis_client)
+    workshop = Workshop(store, redis_client)
+    capped(workshop, cap, limit=eur(5))
+    workshop.script.extend([[shipping(("cup", 3))], [shipping(("pot", 3))], [saying()], [saying()]])
+    for run in ("run_1", "run_2"):
+        workshop.start(run, thread_ts=f"1700000000.00{run[-1]}")
+        (call,) = workshop.calls(run)
+        assert store.batches.record_posted(str(call.batch), channel="C0PAY", ts=f"{run[-1]}.1").ok
+        assert approve(store, call.key, by=BEN).ok
+    ids = [str(workshop.calls(run)[0].batch) for run in ("run_1", "run_2")]
+    race(store, workshop, ids)
+    found = {run: workshop.calls(run)[0] for run in ("run_1", "run_2")}
+    assert Counter(call.state for call in found.values()) == {State.SUCCEEDED: 1, State.REJECTED: 1}
+    assert len(workshop.shop.done) == 1
+    (loser,) = [run for run, call in found.items() if call.state is State.REJECTED]
+    assert found[loser].cause is Cause.CAP
+    key = CAPS[cap][0].replace("owner", "ann")
+    sentence = f"The limit on {cap} is reached ({key}: 300 of 500 minor units)."
+    assert found[loser].reason == sentence
+    workshop.advance(loser)
+    (told,) = workshop.told()
+    assert told["status"] == "refused"
+    assert sentence in told["sentence"]
+    assert told["decided_by"] == [BEN.title()]
+
+
+def test_what_other_runs_took_today_decides_whether_somebody_is_asked(redis_client: redis.Redis) -> None:
+    workshop = Workshop(a_store(redis_client), redis_client)
+    before = workshop.law.rules["ship"]
+
+    def judge(ask: Any, so_far: Any) -> Requirement:
+        total = eur(ask.args.lines[0].count)
+        day = total + so_far.in_cap("per day", "ann")
+        need = Requirement(radius="x", resources=(ask.args.lines[0].item,))
+        need = need.spending("per day", {"ann": total}, limit=eur(50))
+        return need.auto_when(day <= eur(5), "Little today.").needs("desk", because=f"{day} today.")
+
+    rules = {**workshop.law.rules, "ship": replace(before, judge=judge)}
+    workshop.law = replace(workshop.law, rules=rules)
+    workshop.script.extend([[shipping(("cup", 3))], [saying()], [shipping(("pot", 3))], [saying()]])
+    workshop.start("run_1")
+    workshop.execute("run_1")
+    workshop.advance("run_1")
+    workshop.start("run_2", thread_ts="1700000000.002")
+    (call,) = workshop.calls("run_2")
+    assert (call.state, call.content.requirement.reasons) == (State.PENDING_REVIEW, ("6.00 EUR today.",))
+    assert [done[1] for done in workshop.shop.done] == [{"cup": 3}]
+    workshop.post_cards("run_2")
+    assert approve(workshop.store, call.key, by=BEN).ok
+    workshop.execute("run_2")
+    assert len(workshop.shop.done) == 2, "a call's own reservation does not count against it"
+
+
+def test_two_cards_of_one_run_that_race_for_its_cap_have_one_effect(redis_client: redis.Redis) -> None:
+    store = a_store(redis_client)
+    workshop = Workshop(store, redis_client)
+    capped(workshop, "per run", limit=eur(5))
+    workshop.script.extend([[shipping(("cup", 3)), shipping(("pan", 3), call_id="c2")], [saying()]])
+    workshop.start()
+    for call in workshop.calls():
+        assert workshop.decide(call, by=BEN).ok
+    race(store, workshop, [str(call.batch) for call in workshop.calls()])
+    assert Counter(call.state for call in workshop.calls()) == {State.SUCCEEDED: 1, State.REJECTED: 1}
+    assert len(workshop.shop.done) == 1
+    assert list(store.vetoes.of_thread("C0PAY", "1700000000.000100")) == [], "a limit is nobody's refusal"

@@ -1,0 +1,201 @@
+"""The commands an operator asks the ledger with, as they are typed."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from click.testing import CliRunner, Result
+from sqlalchemy import delete
+
+from approvals.__main__ import cli
+from approvals.anchoring import Anchoring, anchors
+from approvals.anchors import Signer
+from approvals.drain import drain_once
+from approvals.ledger import Ledger
+from approvals.ledger_tables import EVENTS
+from approvals.store import Store
+from approvals.vault import Vault
+from builders import (
+    ANA,
+    BEN,
+    STATE_KEY,
+    a_call,
+    a_content,
+    a_requirement,
+    approve,
+    claim,
+    counting_ids,
+    edit,
+    lease_batch,
+    paused,
+    reject,
+)
+from policies.money import eur
+
+TEAM = "T0HOME"
+Vobo = Callable[..., Result]
+
+
+@pytest.fixture
+def store(redis_client: redis.Redis) -> Store:
+    opened = Store.open(redis_client, Vault.from_text(STATE_KEY), tenant=TEAM, ids=counting_ids())
+    opened.people.set_home_team(TEAM)
+    opened.ledger.vouch(opened.ledger.server())
+    return opened
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'ledger.db'}"
+
+
+@pytest.fixture
+def vobo(valkey_url: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reviewers_text: str) -> Vobo:
+    (tmp_path / "reviewers.toml").write_text(reviewers_text)
+    monkeypatch.chdir(tmp_path)
+    env = {
+        "REDIS_URL": valkey_url,
+        "VOBO_STATE_KEYS": STATE_KEY,
+        "VOBO_LEDGER_URL": url,
+        "VOBO_REVIEWERS": str(tmp_path / "reviewers.toml"),
+    }
+
+    def run(*arguments: str, code: int = 0, **more: Any) -> Result:
+        done = CliRunner().invoke(cli, arguments, env=env, **more)
+        assert done.exit_code == code, f"{done.output}\n{done.exception!r}"
+        return done
+
+    return run
+
+
+@pytest.fixture
+def reviewers_text() -> str:
+    sample = Path(__file__).parents[2] / "policies" / "rules" / "reviewers.toml"
+    text = sample.read_text()
+    team = next(line for line in text.splitlines() if line.startswith("team"))
+    return text.replace(team, f'team = "{TEAM}"')
+
+
+@pytest.fixture
+def story(store: Store) -> None:
+    """Ana approves one call, which runs, and edits another; Ben rejects a third with words of a spreadsheet."""
+
+    def refund(amount: int, payment: str) -> Any:
+        need = a_requirement(resources=(payment,), counts={"refunds": eur(amount)})
+        line = {"amount": {"minor": amount * 100, "currency": "EUR"}, "note": "for Anna"}
+        return a_content(json.dumps({"payment_id": payment, **line}), requirement=need, personal=("/note",))
+
+    paused(
+        store,
+        a_call("call_1", content=refund(99, "pay_1")),
+        a_call("call_2", number=2, content=refund(400, "pay_2")),
+        a_call("call_3", number=3, content=refund(300, "pay_3")),
+    )
+    approve(store, "call_1")
+    reject(store, "call_2", by=BEN, reason='=HYPERLINK("x")')
+    edit(store, "call_3")
+    lower = refund(250, "pay_3")
+    store.calls.refresh("call_3", version=2, content=lower, seal="seal-2", drift=False)
+    claimed = claim(store, lease_batch(store), "call_1")
+    store.effects.intend(claimed)
+    store.effects.succeed(claimed, receipt="{}")
+
+
+pytestmark = pytest.mark.usefixtures("story")
+
+
+def test_who_approved_what_is_one_command(vobo: Vobo) -> None:
+    text = vobo("ledger", "--by", ANA, "--type", "approved").output
+    assert "U0Ana (U0ANA)" in text
+    assert "99.00 EUR" in text
+    assert "call_1" in text
+    assert "call_2" not in text
+
+
+def test_the_ledger_is_asked_by_amount_resource_tool_and_time(vobo: Vobo) -> None:
+    def calls(*arguments: str) -> set[str]:
+        lines = vobo("ledger", "--as", "json", *arguments).output.splitlines()
+        return {json.loads(line)["call"] for line in lines if json.loads(line).get("call")}
+
+    assert calls("--over", "300.00 EUR") == {"call_2"}
+    assert calls("--resource", "pay_3") == {"call_3"}
+    assert calls("--tool", "refund_payments", "--since", "1h") == {"call_1", "call_2", "call_3"}
+    assert calls("--until", "1h") == set()
+    assert calls("--since", "2000-01-01", "--by", "u0ben") == {"call_2"}
+
+
+def test_what_cannot_be_read_is_refused_with_an_example(vobo: Vobo) -> None:
+    assert "Write 30d" in vobo("ledger", "--since", "yesterday", code=2).output
+    assert "250.00 EUR" in vobo("ledger", "--over", "250,00 EUR", code=2).output
+    assert "250.00 EUR" in vobo("ledger", "--over", "250", code=2).output
+
+
+def test_csv_holds_nothing_that_a_spreadsheet_would_run(vobo: Vobo) -> None:
+    rows = list(csv.DictReader(io.StringIO(vobo("ledger", "--as", "csv").output)))
+    rejected = next(row for row in rows if row["type"] == "rejected")
+    assert rejected["reason"] == '\'=HYPERLINK("x")'
+    assert (rejected["amount"], rejected["currency"], rejected["resources"]) == ("400.00", "EUR", "pay_2")
+
+
+def test_the_story_of_a_run_tells_what_was_requested_approved_and_executed(vobo: Vobo) -> None:
+    text = " ".join(vobo("show", "run_1").output.split())
+    for told in (
+        "run started",
+        "approved",
+        "as requested",
+        "+ amount: 250.00 EUR",
+        "- amount: 300.00 EUR",
+        "version 1",
+    ):
+        assert told in text
+    assert "for Anna" not in text
+    assert "for Anna" in " ".join(vobo("show", "run_1", "--personal").output.split())
+    assert "knows no run run_9" in vobo("show", "run_9", code=1).output
+
+
+def test_an_export_is_written_to_a_file_and_its_schema_is_printed(vobo: Vobo, tmp_path: Path) -> None:
+    told = vobo("export", "--out", str(tmp_path / "ledger.jsonl")).output
+    lines = (tmp_path / "ledger.jsonl").read_text().splitlines()
+    assert f"{len(lines)} events" in told
+    assert {json.loads(line)["schema"] for line in lines} == {"vobo.ledger/1"}
+    assert json.loads(vobo("export", "--schema").output)["$id"] == "vobo.ledger/1"
+    assert vobo("export", "--until", "1h").output == ""
+
+
+def test_a_whole_ledger_says_so_and_names_its_newest_anchor(vobo: Vobo, store: Store, url: str) -> None:
+    assert "No anchor was made yet" in vobo("ledger", "verify").output
+    ledger, signer = Ledger.open(url), Signer.of(Vault.from_text(STATE_KEY))
+    Anchoring(store, ledger, signer, every_ms=0)()
+    (anchor,) = anchors(ledger, TEAM)
+    assert f"Signed up to row {anchor.seq}, anchors made: 1" in vobo("ledger", "verify", "--anchor", anchor.text).output
+    assert vobo("ledger", "key").output.strip() == anchor.key == signer.trusted[0]
+    with ledger.engine.begin() as connection:
+        connection.execute(delete(EVENTS).where(EVENTS.c.seq == anchor.seq))
+    text = vobo("ledger", "verify", "--anchor", f"`{anchor.text}`", code=1).output
+    assert f"As posted: Anchor 1 vouches for row {anchor.seq}, which is gone." in text
+    ledger.engine.dispose()
+
+
+def test_an_erasure_is_asked_about_first_is_in_the_ledger_and_names_nobody(vobo: Vobo, store: Store, url: str) -> None:
+    vobo("ledger")
+    assert "Aborted" in vobo("ledger", "erase", "--person", ANA, code=1, input="n\n").output
+    assert "were erased" in vobo("ledger", "erase", "--person", ANA, "--yes").output
+    assert "(erased) (U0ANA)" in vobo("ledger", "--by", ANA).output
+    assert "is whole" in vobo("ledger", "verify").output
+    (event,) = [json.loads(line) for line in vobo("ledger", "--as", "json", "--type", "erased").output.splitlines()]
+    assert "personal values, of one person" in event["reason"]
+    assert "Say whose" in vobo("ledger", "erase", "--yes", code=2).output
+    assert "at least 4" in vobo("ledger", "erase", "--person", "An ", "--yes", code=2).output
+    drain_once(store, Ledger.open(url))
+
+
+def test_a_report_is_one_page(vobo: Vobo, tmp_path: Path) -> None:
+    assert "3 calls were asked about" in vobo("report", "--since", "30d", "--out", str(tmp_path / "r.html")).output
+    text = (tmp_path / "r.html").read_text()
+    assert "<b>3</b><span>calls asked" in text
+    assert "refund_payments" in text

@@ -1,0 +1,197 @@
+"""A Redis that came back older than the ledger does nothing until a person has compared the two."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from approvals.drain import compare, drain_once
+from approvals.ledger import Ledger, LedgerUnreachable
+from approvals.lifecycle import State
+from approvals.outcomes import Outcome
+from approvals.redis_check import connect
+from approvals.store import Store
+from approvals.valkey import ensure_server, stop_server
+from approvals.vault import Vault
+from builders import (
+    STATE_KEY,
+    TEAM,
+    TENANT,
+    a_call,
+    a_store,
+    approve,
+    claim,
+    events,
+    lease_batch,
+    loaded,
+    owed,
+    paused,
+    try_claim,
+)
+
+
+class Machine:
+    """A real server whose files can be put back to an earlier day, and the ledger beside it."""
+
+    def __init__(self, home: Path) -> None:
+        self.data, self.backup = home / "data", home / "backup"
+        self.ledger = Ledger.open(f"sqlite:///{home / 'ledger.db'}")
+
+    def start(self) -> Store:
+        """The store, not yet compared with the ledger by anybody."""
+        store = Store.open(connect(ensure_server(self.data).url), Vault.from_text(STATE_KEY), tenant=TENANT)
+        store.people.set_home_team(TEAM)
+        return store
+
+    def back_up(self) -> None:
+        stop_server(self.data)
+        shutil.copytree(self.data, self.backup)
+
+    def roll_back(self) -> None:
+        stop_server(self.data)
+        shutil.rmtree(self.data)
+        shutil.copytree(self.backup, self.data)
+
+    def drain(self, store: Store) -> None:
+        while drain_once(store, self.ledger):
+            continue
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    home = Path(tempfile.mkdtemp(prefix="vk-"))
+    made = Machine(home)
+    try:
+        yield made
+    finally:
+        stop_server(made.data)
+        shutil.rmtree(home)
+
+
+def run_the_effect(store: Store) -> None:
+    taken = claim(store, lease_batch(store, token="w1"), token="c1")
+    assert store.effects.intend(taken).ok
+    assert store.effects.succeed(taken, receipt="{}").ok
+
+
+def test_an_effect_that_a_rolled_back_store_forgot_is_not_repeated(machine: Machine) -> None:
+    store = machine.start()
+    machine.drain(store)
+    paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"))
+    approve(store)
+    machine.drain(store)
+    machine.back_up()
+
+    store = machine.start()
+    machine.drain(store)
+    run_the_effect(store)
+    machine.drain(store)
+    machine.roll_back()
+
+    store = machine.start()
+    assert loaded(store).state is State.APPROVED, "the backup knows nothing of the effect"
+    lease = lease_batch(store, token="w2")
+    answer, _ = try_claim(store, lease, token="c2")
+    assert answer.outcome is Outcome.FROZEN, "claims stop before anybody has compared anything"
+    machine.drain(store)
+    assert "Redis is older than the ledger" in (store.switches.frozen() or "")
+    assert "succeeded" in (store.switches.frozen() or "")
+    assert "alert:switch:frozen" in owed(store)
+    assert try_claim(store, lease, token="c2")[0].outcome is Outcome.FROZEN
+    assert approve(store, "call_2").outcome is Outcome.OK, "decisions go on"
+    machine.drain(store)
+    assert [row.type for row in machine.ledger.rows(TENANT)].count("frozen") == 1
+    assert machine.ledger.verify(TENANT) == []
+
+    store.switches.unfreeze("ops", "reconciled")
+    machine.drain(store)
+    assert store.switches.frozen() is None
+    assert try_claim(store, lease, token="c2")[0].outcome is Outcome.OK
+
+
+def test_a_decision_made_before_the_comparison_does_not_hide_that_the_store_is_older(machine: Machine) -> None:
+    store = machine.start()
+    paused(store, a_call("call_1"), a_call("call_2", number=2))
+    machine.drain(store)
+    machine.back_up()
+    store = machine.start()
+    machine.drain(store)
+    approve(store)
+    machine.drain(store)
+    machine.roll_back()
+    store = machine.start()
+    approve(store, "call_2")  # writes an event that is newer than all the ledger has
+    machine.drain(store)
+    assert "Redis is older than the ledger" in (store.switches.frozen() or "")
+
+
+def test_a_restart_that_lost_nothing_freezes_nothing_and_claims_again_after_the_comparison(machine: Machine) -> None:
+    store = machine.start()
+    paused(store, a_call("call_1"))
+    approve(store)
+    machine.drain(store)
+    stop_server(machine.data)
+    store = machine.start()
+    lease = lease_batch(store)
+    assert try_claim(store, lease)[0].outcome is Outcome.FROZEN
+    machine.drain(store)
+    assert store.switches.frozen() is None
+    assert try_claim(store, lease)[0].outcome is Outcome.OK
+
+
+def test_events_that_are_kept_in_both_places_after_a_crash_are_no_rollback(
+    redis_client: redis.Redis, tmp_path: Path
+) -> None:
+    store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    paused(store, a_call("call_1"))
+    ledger.append(store.tenant, store.ledger.read())  # the drainer died before it could drop them
+    redis_client.hdel(store.keys.vouched, "server")
+    compare(store, ledger)
+    assert store.switches.frozen() is None
+
+
+def test_an_emptied_store_beside_a_full_ledger_is_frozen(redis_client: redis.Redis, tmp_path: Path) -> None:
+    store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    paused(store, a_call("call_1"))
+    drain_once(store, ledger)
+    redis_client.flushall()
+    compare(store, ledger)
+    assert "Redis is older than the ledger" in (store.switches.frozen() or "")
+
+
+def test_without_a_ledger_to_compare_with_nothing_is_claimed(redis_client: redis.Redis, tmp_path: Path) -> None:
+    store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    paused(store, a_call("call_1"))
+    approve(store)
+    lease = lease_batch(store)
+    redis_client.hdel(store.keys.vouched, "server")
+    with ledger.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE ledger_events")
+    with pytest.raises(LedgerUnreachable, match="could not be read"):
+        drain_once(store, ledger)
+    assert try_claim(store, lease)[0].outcome is Outcome.FROZEN
+
+
+def test_a_server_that_took_over_during_the_comparison_is_not_vouched_for(redis_client: redis.Redis) -> None:
+    store = a_store(redis_client)
+    redis_client.hdel(store.keys.vouched, "server")
+    assert store.ledger.vouch("0" * 40).outcome is Outcome.WRONG_STATE
+    assert not store.ledger.vouched(store.ledger.server())
+    assert store.ledger.vouch(store.ledger.server()).outcome is Outcome.OK
+    assert store.ledger.vouch(store.ledger.server()).outcome is Outcome.REPEATED
+
+
+def test_what_was_drained_late_does_not_move_the_mark_back(redis_client: redis.Redis) -> None:
+    store = a_store(redis_client)
+    paused(store, a_call("call_1"))
+    ids = [event_id for event_id, _ in store.ledger.read()]
+    store.ledger.drop(ids[-1:])
+    store.ledger.drop(ids[:1])
+    assert store.ledger.knows(ids[-1])
+    assert events(store) != []
+    ms, number = ids[-1].split("-")
+    assert not store.ledger.knows(f"{ms}-{int(number) + 1}")
+    assert not store.ledger.knows(f"{int(ms) + 1}-0")

@@ -1,0 +1,150 @@
+"""What operators type."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import redis
+from click.testing import CliRunner, Result
+
+from approvals.__main__ import cli
+from approvals.ledger import Ledger
+from approvals.outcomes import Outcome
+from approvals.store import Store
+from approvals.vault import Vault
+from builders import STATE_KEY, a_call, a_store, approve, lease_batch, paused, try_claim
+from workshop import REVIEWERS
+
+
+@pytest.fixture
+def store(redis_client: redis.Redis) -> Store:
+    return a_store(redis_client)
+
+
+@pytest.fixture
+def home(tmp_path: Path, valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The environment of a shell in which `vobo` is typed."""
+    (tmp_path / "reviewers.toml").write_text(REVIEWERS)
+    for name, value in {
+        "REDIS_URL": valkey_url,
+        "VOBO_STATE_KEYS": STATE_KEY,
+        "VOBO_REVIEWERS": str(tmp_path / "reviewers.toml"),
+        "VOBO_LEDGER_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+        "COLUMNS": "200",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("VOBO_RULES", "policies.rules")
+    return tmp_path
+
+
+def vobo(*words: str) -> Result:
+    return CliRunner().invoke(cli, words, catch_exceptions=False)
+
+
+def decided(store: Store) -> None:
+    paused(store, a_call("call_1"))
+    assert approve(store).outcome is Outcome.OK
+
+
+def test_freeze_stops_claims_at_once_and_needs_a_reason(store: Store, home: Path) -> None:
+    decided(store)
+    lease = lease_batch(store)
+    assert "Missing option '--reason'" in vobo("freeze").output
+    said = vobo("freeze", "--reason", "a provider doubles refunds")
+    assert (said.exit_code, said.output.startswith("Frozen: nothing is claimed")) == (0, True)
+    assert "a provider doubles refunds" in (store.switches.frozen() or "")
+    assert try_claim(store, lease)[0].outcome is Outcome.FROZEN
+
+
+def test_unfreeze_asks_for_a_look_or_a_reason_first(store: Store, home: Path) -> None:
+    store.switches.freeze("vobo", "Redis is older than the ledger")
+    refused = vobo("unfreeze")
+    assert refused.exit_code == 2
+    assert "Redis is older than the ledger" in refused.output
+    assert "--reconciled" in refused.output
+    assert vobo("unfreeze", "--reason", "  ").exit_code == 2
+    assert store.switches.frozen() is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--reconciled",), "reconciled"),
+        (("--reason", "a drill"), "a drill"),
+        (("--reconciled", "--reason", "two refunds settled"), "reconciled; two refunds settled"),
+    ],
+)
+def test_unfreezing_lets_claims_happen_and_is_in_the_ledger_with_its_reason(
+    store: Store, home: Path, words: tuple[str, ...], why: str
+) -> None:
+    decided(store)
+    lease = lease_batch(store)
+    store.switches.freeze("ops", "x")
+    assert vobo("unfreeze", *words).output.startswith("Unfrozen")
+    assert try_claim(store, lease)[0].outcome is Outcome.OK
+    (row,) = [json.loads(line) for line in vobo("ledger", "--type", "unfrozen", "--as", "json").output.splitlines()]
+    assert row["reason"] == why
+    assert vobo("unfreeze", "--reconciled").output == "Nothing is frozen.\n"
+
+
+def test_show_tells_the_story_of_a_run_also_before_the_clock_has_drained_it(store: Store, home: Path) -> None:
+    decided(store)
+    told = vobo("show", "run_1")
+    assert told.exit_code == 0
+    for word in ("Run run_1", "proposed", "approved", "U0Ana", "call_1", "refund_payments"):
+        assert word in told.output
+
+
+def test_show_of_an_unknown_run_says_how_to_find_one(store: Store, home: Path) -> None:
+    told = vobo("show", "run_9")
+    assert (told.exit_code, told.output) == (1, "Error: The ledger knows no run run_9. `vobo ledger` lists them.\n")
+
+
+def test_the_ledger_is_narrowed_by_person_run_and_kind(store: Store, home: Path) -> None:
+    decided(store)
+    rows = [json.loads(line) for line in vobo("ledger", "--by", "U0ANA", "--as", "json").output.splitlines()]
+    assert [(row["type"], row["call"], row["actor"]) for row in rows] == [("approved", "call_1", "U0ANA")]
+    assert vobo("ledger", "--run", "run_2", "--as", "json").output == ""
+    header, line = vobo("ledger", "--type", "approved", "--as", "csv").output.splitlines()
+    assert header.startswith("at,type,run,call,tool,actor,name,reason,cause,seal")
+    assert ",approved,run_1,call_1,refund_payments,U0ANA," in line
+    assert "approved" in vobo("ledger").output
+
+
+def test_verify_finds_a_row_that_somebody_changed(store: Store, home: Path) -> None:
+    decided(store)
+    vobo("ledger")
+    assert vobo("ledger", "verify").output.startswith("The ledger is whole")
+    ledger = Ledger.open(f"sqlite:///{home / 'ledger.db'}")
+    with ledger.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger_events SET body = replace(body, 'U0ANA', 'U0BEN')")
+    found = vobo("ledger", "verify")
+    assert found.exit_code == 1
+    assert "was changed" in found.output
+
+
+def test_a_new_key_is_one_that_the_vault_takes(home: Path) -> None:
+    assert Vault.from_text(vobo("keys", "new").output.strip())
+
+
+def test_a_wrong_environment_is_one_sentence_and_no_traceback(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VOBO_STATE_KEYS")
+    ran = subprocess.run(
+        [sys.executable, "-m", "approvals", "ledger"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.returncode == 1
+    assert "VOBO_STATE_KEYS is not set" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_run_can_be_started_from_the_shell(store: Store, home: Path) -> None:
+    words = ("start", "refund them", "--channel", "C0PAY", "--requester", "U0REQ", "--once", "nightly-2026-11-29")
+    assert "is queued by" in vobo(*words).output
+    assert "nothing new was started" in vobo(*words).output
+    started = [fields for _, fields in store.ledger.read() if fields["type"] == "run_started"]
+    assert len(started) == 1
+    run = store.runs.load(started[0]["run"])
+    assert run is not None
+    assert (run.request, run.requester, run.channel) == ("refund them", "U0REQ", "C0PAY")
