@@ -23,10 +23,10 @@ lint: .venv/ready
 	$(BIN)/python tests/check_hosts.py
 
 unit: .venv/ready
-	$(BIN)/python -m pytest tests/unit -q
+	$(BIN)/python -m pytest tests/unit -q -n 2
 
-integration: .venv/ready postgres
-	$(BIN)/python -m pytest tests/integration -q
+integration: .venv/ready postgres chromium
+	$(BIN)/python -m pytest tests/integration -q -n 2
 
 e2e: .venv/ready chromium
 	$(BIN)/python -m pytest tests/e2e -q

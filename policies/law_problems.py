@@ -30,7 +30,7 @@ def _cut_times(deadlines: Deadlines) -> Iterator[str]:
     longest = LONGEST_S // 60 - deadlines.lapse_minutes
     for name in ("business_minutes", "outside_minutes", "undo_minutes"):
         minutes = getattr(deadlines, name)
-        if minutes > longest:
+        if name in deadlines.model_fields_set and minutes > longest:  # a default that is cut surprises nobody
             yield (
                 f"reviewers.toml: {name} is {minutes}, but with lapse_minutes = {deadlines.lapse_minutes} a card may"
                 f" wait {longest} minutes at most; so long it will be."

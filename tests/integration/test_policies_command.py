@@ -250,7 +250,6 @@ def test_check_names_what_cannot_work_and_what_may_surprise(home: Path, workshop
         "reviewers.toml: the tier leads has nobody in it; name users or usergroups.",
         "Note: reviewers.toml: nothing ever asks the tier spare; no rule needs it and no tier escalates to it.",
         f"Note: reviewers.toml: outside_minutes is 1440, {cut}",
-        f"Note: reviewers.toml: undo_minutes is 1440, {cut}",
         "Note: The tool label has no rule, so all its calls ask the strictest tier, leads.",
     ]  # fmt: skip
 

@@ -1,6 +1,5 @@
 """The page in a real browser: what a person sees and can press, and what untrusted text cannot become."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,19 +8,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from slack_sdk import WebClient
 
 from bot.sandbox import Workspace
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+from browser import FLAGS, chromium
 
 
 def plain(text: str) -> dict[str, Any]:
@@ -87,7 +74,7 @@ EDIT = {
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield launched
         launched.close()
 
