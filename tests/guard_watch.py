@@ -7,6 +7,7 @@ runs the tests that may notice, the likeliest first, and stops at the first that
 import functools
 import json
 import os
+import select
 import signal
 import sys
 import types
@@ -24,8 +25,10 @@ from guards import ROOT, SCRIPTS, Guard, all_guards
 #: A file with what to do, set by whoever starts pytest with this plugin; results are added to the file named in it.
 ORDERS = "GUARD_ORDERS"
 LONGEST_S = 120
-#: Guards of this package are looked at by the tests that bear its name.
-WORKER = "worker"
+#: Tests that wait for something would be waited for again and again.
+TOO_SLOW_S = 3
+#: Guards of the first are looked at by tests that import from one of these.
+WORKER = ("worker", "workshop")
 
 
 class Watch:
@@ -67,10 +70,11 @@ class Watch:
     def able(self, guard: Guard, items: Sequence[pytest.Item]) -> list[pytest.Item]:
         """The tests that run what the guard is in, the one that noticed last time first."""
         name = Path(guard.file).stem
+        items = [item for item in items if self.seconds[item.nodeid] < TOO_SLOW_S]
         if guard.file.startswith(SCRIPTS) and not name.startswith("_"):
             items = [item for item in items if name in self.ran.get(item.nodeid, ())]
-        if guard.file.startswith(WORKER):
-            items = [item for item in items if WORKER in item.path.name]
+        if guard.file.startswith(WORKER[0]):
+            items = [item for item in items if uses(item, WORKER)]
         last_time = self.before.get(guard.name)
         order = {
             item: (item.nodeid != last_time, -self.noticed[item.nodeid], self.seconds[item.nodeid]) for item in items
@@ -93,7 +97,6 @@ def without(guard: Guard | None, tests: Sequence[pytest.Item], failed: list[str]
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(LONGEST_S)
         if guard is not None:
             take_away(guard)
         for test in tests:
@@ -104,13 +107,24 @@ def without(guard: Guard | None, tests: Sequence[pytest.Item], failed: list[str]
         os._exit(0)
     os.close(writes)
     with os.fdopen(reads, "rb") as answer:
-        told = answer.read().decode()
+        told = f"(no end within {LONGEST_S} s)".encode()
+        if select.select([answer], [], [], LONGEST_S)[0]:
+            told = answer.read()
+        else:
+            os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return f"(no end within {LONGEST_S} s)"
-    if status:
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
         raise RuntimeError(f"The child for {guard} ended with {status}.")
-    return told or None
+    return told.decode() or None
+
+
+def uses(item: pytest.Item, packages: Sequence[str]) -> bool:
+    """Whether a test's module has anything of these packages by name."""
+    module: Any = item.getparent(pytest.Module)
+    origins = (
+        str(getattr(thing, "__module__", None) or getattr(thing, "__name__", "")) for thing in vars(module.obj).values()
+    )
+    return any(origin.split(".")[0] in packages for origin in origins)
 
 
 def take_away(guard: Guard) -> None:

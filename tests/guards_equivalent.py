@@ -1,3 +1,39 @@
 """Guards whose absence changes nothing that can be seen, each with the reason."""
 
-EQUIVALENT: dict[str, str] = {}
+_LUA = "approvals/scripts/"
+_GATE = "worker/gate.py | "
+
+EQUIVALENT: dict[str, str] = {
+    _LUA + "_prelude.lua | if state == 'pending_review' and was ~= state then | was ~= state → true": (
+        "an edited call is put into sets in which it is already"
+    ),
+    _LUA + "claim.lua | if not snapshots[user] or stale(user, snapshots[user]) then return"
+    " { 'stale_person', 'user', user } end | not snapshots[user] → false": (
+        "a snapshot that was not handed over equals no stored one, and who was never seen was seen too long ago"
+    ),
+    _LUA + "refresh.lua | if c.version == version and c.seal == seal and not c.refreshing and c.edit_by then"
+    " | not c.refreshing → true": "while an edit is checked no seal is stored that another one could equal",
+    _LUA + "refresh.lua | if c.state ~= 'pending_review' or not c.refreshing then return"
+    " { 'wrong_state', 'state', c.state } end | c.state ~= 'pending_review' → false": (
+        "whoever leaves review is not being checked any more, which the second half notices"
+    ),
+    _LUA + "withdraw.lua | if c.state == 'rejected' and c.cause == 'withdrawn' and c.decided_by == by then return"
+    " { 'repeated' } end | c.state == 'rejected' → true": "only a rejected call has the cause 'withdrawn'",
+    _GATE + "if need.mode is Mode.FORBIDDEN: | if need.mode is Mode.FORBIDDEN: → if False:": (
+        "a law that forbids it now is a stricter one, and asking again ends in the same refusal"
+    ),
+    _GATE + "return Passed.WAITS if seen.standing is Standing.STALE else await self |"
+    " return Passed.WAITS if seen.standing is Standing.STALE else await self → return await self": (
+        "no snapshots are handed to the claim then, which waits for them all the same"
+    ),
+    _GATE + 'if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN: effects |'
+    ' if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN: effects →'
+    " if content.requirement.mode is Mode.FORBIDDEN: effects": "the law forbids what cannot be read",
+    _GATE + 'if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN: return |'
+    ' if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN: return →'
+    " if content.requirement.mode is Mode.FORBIDDEN: return": "the law forbids what cannot be read",
+    "worker/pause.py | if not is_call_id(call_id) or call_id not in watch.issued: |"
+    " if not is_call_id(call_id) or call_id not in watch.issued: → if call_id not in watch.issued:": (
+        "every id that was issued has the shape of one"
+    ),
+}

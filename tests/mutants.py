@@ -24,8 +24,21 @@ from guards_equivalent import EQUIVALENT
 from guards_page import PAGE, page, recorded
 
 COPIED = ("approvals", "bot", "policies", "worker", "tests", "docs", "pyproject.toml")
-#: The last ones were written for guards that nothing else noticed.
-TESTS = ("test_store_*.py", "test_lifecycle_matrix.py", "test_worker_*.py", "test_guards_*.py")
+#: What looks at the store or the worker and needs neither a browser nor processes of its own.
+TESTS = (
+    *("test_store_*.py", "test_lifecycle_matrix.py", "test_worker_*.py", "test_guards_*.py", "test_attention.py"),
+    *(
+        "test_cancelling.py",
+        "test_cap_races.py",
+        "test_dead_letters.py",
+        "test_equal_names.py",
+        "test_exact_numbers.py",
+    ),
+    *("test_gate_endings.py", "test_laws_in_force.py", "test_parallel_resumes.py", "test_paused_run.py"),
+    *("test_provider_failures.py", "test_reminders.py", "test_rollback.py", "test_run_fencing.py"),
+    *("test_second_thoughts.py", "test_strict_arguments.py", "test_tampering.py", "test_time_travel.py"),
+    *("test_versions.py",),
+)
 MEMORY = Path("/dev/shm")  # noqa: S108 - the tests' server needs no disk here
 
 

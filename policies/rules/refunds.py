@@ -93,7 +93,7 @@ def refund_payments(ask: Ask[RefundPayments, RefundFacts], so_far: Spend) -> Req
         .spending(CUSTOMER_CAP, per_customer, limit=PER_CUSTOMER_AND_DAY)
         .spending("refunds per run", {"run": args.total}, limit=PER_RUN, window="run")
         .auto_when(_small(run, per_customer, so_far) and len(args.lines) == 1, _SMALL)
-        .needs("billing", reviewers=2 if run > ONE_REVIEWER else 1, because=_why(run))
+        .needs("billing", reviewers=2 if run > ONE_REVIEWER else 1, because=_why(run), confirm=run > ONE_REVIEWER)
     )
 
 

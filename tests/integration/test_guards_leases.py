@@ -144,3 +144,13 @@ def test_a_run_is_changed_under_its_own_lease_only(store: Store, redis_client: r
     assert store.runs.give_back(spoilt, delay_ms=0) is False
     assert store.runs.complete(spoilt, answer="done").outcome is Outcome.LEASE_LOST
     assert events(store) == ["run_started"]
+
+
+@pytest.mark.parametrize("state", ["queued", "ready"])
+def test_a_lease_that_somebody_left_behind_does_not_keep_a_waiting_run(
+    store: Store, redis_client: redis.Redis, state: str
+) -> None:
+    start_run(store)
+    fields = {"state": state, "token": "gone", "lease_until": str(store.now() + LONG)}
+    redis_client.hset(store.keys.run("run_1"), mapping=fields)
+    assert store.runs.lease("run_1", token="next", ttl_ms=LONG) is not None

@@ -15,6 +15,7 @@ from builders import a_store, move
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
+from worker.gate import Gate, Passed
 from workshop import (
     ANA,
     BEN,
@@ -221,3 +222,53 @@ def test_with_one_approver_gone_and_one_unknown_nobody_runs(workshop: Workshop) 
     workshop.client.hset(workshop.store.keys.person(ANA), "fetched_at", workshop.store.now() - 61_000)
     workshop.execute()
     assert (workshop.calls()[0].state, workshop.shop.done) == (State.APPROVED, [])
+
+
+def through(workshop: Workshop, call: Call, *, spoilt: bool = False) -> Passed:
+    """One call through the gate, under the lease of its batch or under one that was lost."""
+
+    async def take() -> Passed:
+        deps, run = workshop.deps, workshop.run()
+        lease = workshop.store.batches.lease(call.batch or "", token="worker", ttl_ms=60_000)
+        assert lease is not None
+        if spoilt:
+            lease = lease.model_copy(update={"epoch": lease.epoch + 1})
+        async with deps.loaded(run.agent, deps.watch()) as loaded:
+            now = workshop.store.calls.load(call.key)
+            assert now is not None
+            return await Gate(deps, loaded, run, lease).take(now)
+
+    return asyncio.run(take())
+
+
+def test_the_gate_says_that_a_batch_is_lost_at_the_claim(workshop: Workshop, approved: Call) -> None:
+    assert through(workshop, approved, spoilt=True) is Passed.LOST
+
+
+def test_the_gate_says_that_a_batch_is_lost_at_a_refusal(workshop: Workshop, approved: Call) -> None:
+    workshop.law = forbidding("ann")
+    assert through(workshop, approved, spoilt=True) is Passed.LOST
+
+
+def test_the_gate_says_that_a_batch_is_lost_at_a_question(workshop: Workshop, approved: Call) -> None:
+    workshop.law = forbidding("zoe", reviewers=2)
+    assert through(workshop, approved, spoilt=True) is Passed.LOST
+
+
+def test_the_gate_says_what_became_of_a_call(workshop: Workshop, approved: Call) -> None:
+    workshop.store.switches.freeze("U0OPS", "stop")
+    assert through(workshop, approved) is Passed.WAITS
+    workshop.store.switches.unfreeze("U0OPS")
+    assert through(workshop, approved) is Passed.RAN
+
+
+def test_the_gate_says_that_a_refused_call_has_ended_and_a_questioned_one_returned(
+    workshop: Workshop, approved: Call
+) -> None:
+    workshop.law = forbidding("zoe", reviewers=2)
+    assert through(workshop, approved) is Passed.RETURNED
+    (again,) = workshop.calls()
+    assert workshop.decide(again).ok
+    assert workshop.decide(again, by=BEN).ok
+    workshop.law = forbidding("ann")
+    assert through(workshop, workshop.calls()[0]) is Passed.ENDED
