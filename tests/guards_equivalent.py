@@ -4,6 +4,8 @@ _LUA = "approvals/scripts/"
 _GATE = "worker/gate.py | "
 
 EQUIVALENT: dict[str, str] = {
+    _LUA + "_checks.lua | if version ~= c.version or (generation and generation ~= '' and generation ~= b.generation)"
+    " then | generation → true": "every caller hands one over, an empty one for none",
     _LUA + "_prelude.lua | if state == 'pending_review' and was ~= state then | was ~= state → true": (
         "an edited call is put into sets in which it is already"
     ),

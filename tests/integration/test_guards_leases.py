@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 import redis
 
-from approvals.lifecycle import Cause
+from approvals.lifecycle import Cause, State
 from approvals.models import BatchLease
 from approvals.outcomes import Outcome
 from approvals.store import Store
 from builders import (
+    ANA,
     LONG,
     a_call,
     a_content,
+    a_decision,
+    a_person,
     a_store,
     an_auto,
     approve,
@@ -21,6 +24,7 @@ from builders import (
     events,
     lease_batch,
     lease_run,
+    loaded,
     move,
     paused,
     reject,
@@ -154,3 +158,13 @@ def test_a_lease_that_somebody_left_behind_does_not_keep_a_waiting_run(
     fields = {"state": state, "token": "gone", "lease_until": str(store.now() + LONG)}
     redis_client.hset(store.keys.run("run_1"), mapping=fields)
     assert store.runs.lease("run_1", token="next", ttl_ms=LONG) is not None
+
+
+def test_a_card_decides_only_calls_of_its_own(store: Store) -> None:
+    paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"))
+    person = store.people.put(a_person(ANA))
+    decisions = [(key, 1, a_decision(key)) for key in ("call_1", "call_2")]
+    generation = store.batches.load("batch_a").generation  # type: ignore[union-attr]
+    answers = store.calls.decide_batch("batch_a", generation=generation, decisions=decisions, person=person)
+    assert [(key, answer.outcome) for key, answer in answers] == [("call_1", Outcome.OK), ("call_2", Outcome.NOT_FOUND)]
+    assert loaded(store, "call_2").state is State.PENDING_REVIEW
