@@ -11,6 +11,7 @@ from bot.asker import asker_of, tell
 from bot.authority import starter
 from bot.deciding import START
 from bot.deps import Deps
+from bot.freezing import asks_to_freeze, freezing
 from bot.payloads import Mention, Slash, Typed
 from bot.whereabouts import card_links, where_it_stands
 
@@ -50,10 +51,13 @@ def mention(deps: Deps, said: Mention) -> None:
 
 
 def slash(deps: Deps, said: Slash) -> None:
-    """`/vobo …`: a new run, whose opening message becomes its thread."""
+    """`/vobo …`: a new run, whose opening message becomes its thread; or the operators' freeze."""
     request = html.unescape(said.text).strip()
     if request.lower() in {"", "help", "?"}:
         tell(deps, asker_of(said), HELP)
+        return
+    if asks_to_freeze(request):
+        freezing(deps, said, request)
         return
     starter(deps, said.sender)
     _start(deps, run_id_for(said.trigger_id), request, said.sender.user, said.channel, "", None)
