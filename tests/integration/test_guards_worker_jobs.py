@@ -14,6 +14,7 @@ from builders import a_call, a_pause, a_store, waking
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
+from worker.pause import Asked, pause_write
 from worker.runs import SegmentDiscarded, _turn
 from worker.saved import ResumeRefused, Saved
 from workshop import (
@@ -214,3 +215,19 @@ def test_a_pause_lists_each_batch_once(workshop: Workshop) -> None:
     assert lease is not None
     with pytest.raises(PauseMalformedError, match="twice"):
         workshop.store.runs.pause(lease, twice)
+
+
+def test_a_tool_that_was_not_loaded_as_gated_stops_the_pause(workshop: Workshop) -> None:
+    workshop.store.runs.start(
+        "run_1", request="x", requester="U0REQ", channel="C0PAY", thread_ts="1.1", agent="default"
+    )
+
+    async def pause() -> Any:
+        deps = workshop.deps
+        watch = deps.watch()
+        stray = Asked("abcdefgh1", "desk", "made_up", "{}")
+        async with deps.loaded("default", watch) as loaded:
+            return await pause_write(deps, loaded, workshop.run(), [stray], Saved(), watch=watch, read=())
+
+    with pytest.raises(ResumeRefused, match="made_up"):
+        asyncio.run(pause())

@@ -1,0 +1,65 @@
+"""When a closed run is forgotten, and what stays because it belongs to another one."""
+
+import pytest
+import redis
+
+from approvals.outcomes import Outcome
+from approvals.store import Store
+from builders import CHANNEL, THREAD, a_store, lease_run, move, start_run
+
+
+@pytest.fixture
+def store(redis_client: redis.Redis) -> Store:
+    return a_store(redis_client)
+
+
+def ended(store: Store) -> None:
+    start_run(store)
+    assert store.runs.complete(lease_run(store), answer="done").ok
+
+
+def drain(store: Store) -> None:
+    store.ledger.drop([event for event, _ in store.ledger.read()])
+
+
+def test_a_run_is_forgotten_only_when_it_has_ended_is_due_and_its_events_are_kept(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    start_run(store)
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    drain(store)
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED  # it has not ended
+    assert store.runs.complete(lease_run(store), answer="done").ok
+    drain(store)
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED  # not for seven days
+    redis_client.zrem(store.keys.deadlines, "retire:run_1")
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED  # nobody asked for it
+    assert store.runs.load("run_1") is not None
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
+    assert store.runs.load("run_1") is None
+
+
+def test_younger_events_of_others_keep_no_run(store: Store, redis_client: redis.Redis) -> None:
+    ended(store)
+    drain(store)
+    move(redis_client, store.keys.run("run_1"), ended_at=store.now() - 60_000)
+    start_run(store, "run_2", thread_ts="9.9")
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
+
+
+def test_a_thread_is_forgotten_with_its_newest_run_only(store: Store, redis_client: redis.Redis) -> None:
+    ended(store)
+    start_run(store, "run_2")
+    drain(store)
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
+    newest = store.runs.newest_in_thread(CHANNEL, THREAD)
+    assert newest is not None
+    assert newest.id == "run_2"
+    assert store.runs.complete(lease_run(store, "run_2"), answer="done").ok
+    drain(store)
+    redis_client.zadd(store.keys.deadlines, {"retire:run_2": 1})
+    assert store.deadlines.apply("retire:run_2").outcome is Outcome.OK
+    assert redis_client.keys("*thread:*") == []
