@@ -85,6 +85,14 @@ class StoreMachine(BothWorlds):
         seal, version = self.fresh("seal"), max(1, call.version - behind)
         self.do("refresh", key=call.key, version=version, seal=seal, found=found, needed=needed)
 
+    @precondition(lambda self: self.model.asked(self.model.calls.values()))
+    @rule(number=NUMBERS, found=st.sampled_from(["nothing", "nothing", "drift", "forbidden"]))
+    def an_edit_is_made_and_checked(self, number: int, found: str) -> None:
+        call, who = self.call(number, State.PENDING_REVIEW), (ANA, BEN, CYD)[number % 3]
+        made = self.do("edit", key=call.key, version=call.version, who=who, sight="fresh", arguments=f"{number} less")
+        if made == "ok":
+            self.do("refresh", key=call.key, version=call.version, seal=self.fresh("seal"), found=found, needed=1)
+
     @rule(number=NUMBERS, who=st.sampled_from([REQUESTER, ANA]))
     def withdraw(self, number: int, who: str) -> None:
         if number % 8 == 7:
@@ -173,12 +181,27 @@ class StoreMachine(BothWorlds):
         if not self.claims:
             return
         key, token, version = self.claims[-1 - number % min(3, len(self.claims))]
-        if number % 3 == 0:
+        if number % 4 == 0:
             self.do("unclaim", key=key, token=token)
-        elif number % 3 == 1:
+        elif number % 4 == 1:
             self.do("renew", key=key, token=token)
-        else:
+        elif number % 4 == 2:
             self.do("release", key=key, token=token, version=version + 1, seal=self.fresh("seal"))
+        else:
+            self.do("abandon", key=key, token=token)
+
+    @precondition(lambda self: self.claims)
+    @rule(number=NUMBERS, word=st.sampled_from(["intend", "unclaim", "abandon", "release", "renew"]))
+    def a_lost_worker_comes_back(self, number: int, word: str) -> None:
+        """Its lease ran out, another one has taken the call up, and now it speaks again."""
+        key, token, version = self.claims[-1]
+        self.steps.end_lease_of_call(self.model.calls[key])
+        self.do("lost_lease", key=key)
+        self.steps.end_lease_of_batch(self.model.batches[self.model.calls[key].batch])
+        self.a_worker_comes_by(number, "claim")
+        more = {"version": version + 1, "seal": self.fresh("seal")} if word == "release" else {}
+        if self.do(word, key=key, token=token, **more) == "ok" and word == "intend":
+            self.effects.append(key)
 
     @precondition(lambda self: self.intended)
     @rule(number=NUMBERS, verb=st.sampled_from(["succeed", "succeed", "fail", "abandon"]))

@@ -188,6 +188,9 @@ class Steps:
     def _abandon(self, key: str, token: str) -> Answer:
         return self.store.effects.abandon(key, token=token, reason="no answer")
 
+    def _lost_lease(self, key: str) -> Answer:
+        return self.store.deadlines.apply(f"lease:{key}")
+
     def _settle(self, key: str, who: str, happened: bool) -> Answer:  # noqa: FBT001 - the model's form
         return self.store.effects.settle(key, happened=happened, by=who, reason="looked it up")
 
