@@ -77,9 +77,10 @@ class Calls(Room):
         by the refresh, if it finds no drift.
         """
         approval = decision.model_copy(update={"verdict": "approve", "version": version + 1})
-        blob = self.seal(codec.CALL, key, version + 1, content.model_dump_json())
+        run = self.run_of(key)
+        blob = self.seal(codec.CALL, key, version + 1, content.model_dump_json(), run=run)
         fingerprint = digest({"arguments": content.arguments})
-        told = kept(self, key, version + 1, content, previewed=False)
+        told = kept(self, key, version + 1, content, run=run, previewed=False)
         extra = (approval.model_dump_json(), fingerprint, blob, told)
         return self.ask("edit", key, version, *_signed(key, version, decision, person), *extra)
 
@@ -99,11 +100,12 @@ class Calls(Room):
         Without drift the editor's approval counts, and alone when the law asks nobody any more (`auto`). With
         drift it is dropped and the editor is told. `rejected` is the sentence of a law that forbids the edit.
         """
-        blob = self.seal(codec.CALL, key, version, content.model_dump_json())
+        run = self.run_of(key)
+        blob = self.seal(codec.CALL, key, version, content.model_dump_json(), run=run)
         needed = 1 if auto else content.requirement.reviewers
         counts = codec.counts_text(content.requirement)
         law = content.requirement.law
-        told = kept(self, key, version, content)
+        told = kept(self, key, version, content, run=run)
         return self.ask("refresh", key, version, blob, seal, drift, rejected, needed, counts, law, told)
 
     def withdraw(self, key: str, *, by: str) -> Answer:

@@ -69,10 +69,11 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         return None
     version = row.number("version")
     receipt, cause = row.blob("receipt"), row.maybe("cause")
-    content = room.open(CALL, key, version, row.blob("content") or b"")
+    run = row.text("run")
+    content = room.open(CALL, key, version, row.blob("content") or b"", run=run)
     return Call(
         key=key,
-        run=row.text("run"),
+        run=run,
         batch=row.maybe("batch"),
         pause=row.number("pause"),
         number=row.number("number"),
@@ -92,7 +93,7 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         claimed_at=row.maybe_number("claimed_at"),
         ended_at=row.maybe_number("ended_at"),
         intended=row.flag("intended"),
-        receipt=room.open(RECEIPT, key, version, receipt).decode() if receipt else None,
+        receipt=room.open(RECEIPT, key, version, receipt, run=run).decode() if receipt else None,
         held=row.flag("held"),
     )
 

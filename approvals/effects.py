@@ -57,7 +57,7 @@ class Effects(Room):
         if not answer.ok:
             return answer, None
         until, version = int(answer.detail["lease_until"]), int(answer.detail["version"])
-        return answer, Claim(call=key, batch=lease.batch, token=token, version=version, lease_until=until)
+        return answer, Claim(call=key, run=call.run, batch=lease.batch, token=token, version=version, lease_until=until)
 
     def intend(self, claim: Claim) -> Answer:
         """The last word before the effect: from now on only a receipt, a proof or a person can end the call.
@@ -79,14 +79,16 @@ class Effects(Room):
 
         WRONG_STATE when the call was settled otherwise: the receipt is kept beside it and ops is told.
         """
-        blob = self._receipt(claim.call, claim.version, receipt)
+        blob = self._receipt(claim.call, claim.version, receipt, claim.run)
         return self.ask("succeed", claim.call, claim.token, blob, claim.version)
 
     def late_receipt(self, key: str) -> str | None:
         """A receipt that came when the call had ended otherwise, for whoever settles the contradiction."""
         row = self.row(self.keys.call(key))
         blob = row.blob("late_receipt")
-        return self.open(codec.RECEIPT, key, row.number("late_version"), blob).decode() if blob else None
+        if blob is None:
+            return None
+        return self.open(codec.RECEIPT, key, row.number("late_version"), blob, run=row.text("run")).decode()
 
     def fail(self, claim: Claim, *, reason: str) -> Answer:
         """The effect provably did not happen; the cap is given back. Also settles an unknown call."""
@@ -107,7 +109,7 @@ class Effects(Room):
         told = content if content.previous else content.model_copy(update={"previous": tuple(difference)})
         version = claim.version + 1
         return self.ask(
-            "release", claim.call, claim.token, "; ".join(difference), *self._next(claim.call, version, told, seal)
+            "release", claim.call, claim.token, "; ".join(difference), *self._next(claim.call, version, told, seal, claim.run)
         )
 
     def refuse(self, key: str, *, lease: BatchLease, cause: Cause, reason: str) -> Answer:
@@ -123,25 +125,27 @@ class Effects(Room):
         if call is None:
             return Answer(Outcome.NOT_FOUND)
         version = call.version if call.seal == seal else call.version + 1  # sent twice: the same next version
-        return self.ask("revoke", key, *_held(lease), reason, *self._next(key, version, content, seal))
+        return self.ask("revoke", key, *_held(lease), reason, *self._next(key, version, content, seal, call.run))
 
     def settle(self, key: str, *, happened: bool, by: str, reason: str, receipt: str | None = None) -> Answer:
         """Somebody, or the tool's `reconcile`, knows what became of an unknown call."""
         call = load_call(self, key)
         if call is None:
             return Answer(Outcome.NOT_FOUND)
-        blob = self._receipt(key, call.version, receipt) if receipt else None
+        blob = self._receipt(key, call.version, receipt, call.run) if receipt else None
         return self.ask("settle", key, happened, by, reason, blob)
 
     def answer_unknown(self, key: str) -> Answer:
         """Let the run go on with the answer "unknown"; the call stays unknown until it is settled."""
         return self.ask("answer_unknown", key, False)
 
-    def _receipt(self, key: str, version: int, receipt: str) -> bytes:
-        return self.seal(codec.RECEIPT, key, version, receipt)
+    def _receipt(self, key: str, version: int, receipt: str, run: str) -> bytes:
+        return self.seal(codec.RECEIPT, key, version, receipt, run=run)
 
-    def _next(self, key: str, version: int, content: CallContent, seal: str) -> tuple[str | int | bytes, ...]:
-        blob = self.seal(codec.CALL, key, version, content.model_dump_json())
+    def _next(
+        self, key: str, version: int, content: CallContent, seal: str, run: str
+    ) -> tuple[str | int | bytes, ...]:
+        blob = self.seal(codec.CALL, key, version, content.model_dump_json(), run=run)
         return (
             version,
             blob,
@@ -149,7 +153,7 @@ class Effects(Room):
             content.requirement.reviewers,
             codec.counts_text(content.requirement),
             content.requirement.law,
-            kept(self, key, version, content),
+            kept(self, key, version, content, run=run),
         )
 
 

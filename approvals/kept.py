@@ -51,18 +51,18 @@ class _Aside:
         return text
 
 
-def kept(room: Room, key: str, version: int, content: CallContent, *, previewed: bool = True) -> str:
+def kept(room: Room, key: str, version: int, content: CallContent, *, run: str, previewed: bool = True) -> str:
     """The event's text for one version. Without `previewed` only its arguments, for an edit nobody checked yet."""
     aside = _Aside()
     document: dict[str, Any] = {"arguments": _arguments(content, aside)}
     if previewed:
         document.update(_shown(content, aside))
         document.update(_asked(content, aside))
-    sealed = room.seal(KIND, key, version, json.dumps(aside.values)) if aside.values else b""
+    sealed = room.seal(KIND, key, version, json.dumps(aside.values), run=run) if aside.values else b""
     return write_json({"shown": document, "personal": base64.b64encode(sealed).decode()})
 
 
-def disclosed(room: Room, key: str, version: int, text: str) -> dict[str, Any]:
+def disclosed(room: Room, key: str, version: int, text: str, *, run: str) -> dict[str, Any]:
     """The document with its personal values in place: `{"$personal": "value"}`.
 
     Raises:
@@ -71,7 +71,7 @@ def disclosed(room: Room, key: str, version: int, text: str) -> dict[str, Any]:
     """
     stored = json.loads(text)
     blob = base64.b64decode(stored["personal"])
-    values: list[str] = json.loads(room.open(KIND, key, version, blob)) if blob else []
+    values: list[str] = json.loads(room.open(KIND, key, version, blob, run=run)) if blob else []
     document: dict[str, Any] = replaced(stored["shown"], lambda number: values[number])
     return document
 

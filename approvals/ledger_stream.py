@@ -31,7 +31,7 @@ class LedgerStream(Room):
         if not text:
             return dict(fields)
         try:
-            document = disclosed(self, fields["call"], int(fields["version"]), text)
+            document = disclosed(self, fields["call"], int(fields["version"]), text, run=fields["run"])
         except (BlobTampered, BlobKeyMissing):
             document = replaced(json.loads(text)["shown"], lambda _: None)
         except (ValueError, KeyError, TypeError, IndexError):  # nobody but us writes it: one bad event stops no other

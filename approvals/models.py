@@ -209,6 +209,7 @@ class Claim(Frozen):
     """The right to run one call once. `token` fences the intent and the receipt."""
 
     call: str
+    run: str
     batch: str
     token: str
     version: int

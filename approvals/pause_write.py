@@ -16,7 +16,7 @@ class PauseMalformedError(ApprovalsError):
     """Calls and batches of a pause do not fit each other; written, they could never be decided."""
 
 
-def arguments(room: Room, write: PauseWrite) -> Iterator[Argument]:
+def arguments(room: Room, run: str, write: PauseWrite) -> Iterator[Argument]:
     """The batches, then the calls, each list led by its length.
 
     Raises:
@@ -32,7 +32,7 @@ def arguments(room: Room, write: PauseWrite) -> Iterator[Argument]:
         yield from _batch(batch)
     yield len(write.calls)
     for call in write.calls:
-        yield from _call(room, call)
+        yield from _call(room, run, call)
 
 
 def check(write: PauseWrite) -> None:
@@ -67,10 +67,10 @@ def _batch(batch: ProposedBatch) -> Iterator[Argument]:
     yield from (checked_id(slack_id) for slack_id in batch.notify)
 
 
-def _call(room: Room, call: ProposedCall) -> Iterator[Argument]:
+def _call(room: Room, run: str, call: ProposedCall) -> Iterator[Argument]:
     requirement = call.content.requirement
     yield from (checked_id(call.key), call.sdk_id, call.number, call.agent, call.tool, call.batch)
     yield from (call.state, call.cause, call.reason, call.held, call.seal)
-    yield room.seal(codec.CALL, call.key, 1, call.content.model_dump_json())
+    yield room.seal(codec.CALL, call.key, 1, call.content.model_dump_json(), run=run)
     yield from (requirement.reviewers, codec.counts_text(requirement), requirement.law)
-    yield from (requirement.mode, requirement.radius, kept(room, call.key, 1, call.content))
+    yield from (requirement.mode, requirement.radius, kept(room, call.key, 1, call.content, run=run))

@@ -39,8 +39,8 @@ class Room:
         detail = {name.decode(): value.decode() for name, value in zip(pairs[::2], pairs[1::2], strict=True)}
         return Answer(Outcome(outcome.decode()), detail)
 
-    def seal(self, kind: str, subject: str, version: int, plain: str | bytes) -> bytes:
-        """Encrypt what only this project may read, bound to its place.
+    def seal(self, kind: str, subject: str, version: int, plain: str | bytes, *, run: str = "") -> bytes:
+        """Encrypt what only this project may read, bound to its place; what is a call's, to the call's run as well.
 
         A receipt or an answer is kept in any case, with a secret in it replaced: what happened must stay provable.
 
@@ -53,9 +53,9 @@ class Room:
                 self.secrets.refuse(text, f"The {kind} of {subject}")
             plain = self.secrets.without(text)
         data = plain.encode() if isinstance(plain, str) else plain
-        return self.vault.seal_blob(data, Binding(self.tenant, kind, subject, version))
+        return self.vault.seal_blob(data, self._binding(kind, subject, version, run))
 
-    def open(self, kind: str, subject: str, version: int, blob: bytes) -> bytes:
+    def open(self, kind: str, subject: str, version: int, blob: bytes, *, run: str = "") -> bytes:
         """Decrypt what `seal` made for the same place. Ops is told about what cannot be opened, whoever reads it.
 
         Raises:
@@ -63,13 +63,21 @@ class Room:
             BlobKeyMissing: the key is no longer configured.
         """
         try:
-            return self.vault.open_blob(blob, Binding(self.tenant, kind, subject, version))
+            return self.vault.open_blob(blob, self._binding(kind, subject, version, run))
         except BlobTampered as refused:
             self._alarm("changed", kind, subject, refused)
             raise
         except BlobKeyMissing as refused:
             self._alarm("no_key", kind, subject, refused)
             raise
+
+    def run_of(self, call: str) -> str:
+        """The run a call is stored under; empty when there is none."""
+        found: Any = self.client.hget(self.keys.call(call), "run")
+        return found.decode() if found else ""
+
+    def _binding(self, kind: str, subject: str, version: int, run: str) -> Binding:
+        return Binding(self.tenant, kind, subject, version, run if kind in _OF_CALLS else "")
 
     def _alarm(self, cause: str, kind: str, subject: str, refused: Exception) -> None:
         run, call = ("", subject) if kind in _OF_CALLS else (subject, "")

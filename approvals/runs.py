@@ -83,7 +83,7 @@ class Runs(Room):
         """
         revision, blob = self._next_state(lease.run, write.state)
         head = (lease.run, lease.token, lease.epoch, revision, blob, write.turns)
-        return self.ask("pause_run", *head, *arguments(self, write))
+        return self.ask("pause_run", *head, *arguments(self, lease.run, write))
 
     def complete(self, lease: RunLease, *, answer: str) -> Answer:
         """The agent has finished; its answer is owed to the thread."""

@@ -164,7 +164,8 @@ class Steps:
 
     def _token(self, key: str, token: str, version: int = 0) -> Claim:
         version = version or self.model.calls[key].version
-        return Claim(call=key, batch=self.model.calls[key].batch, token=token, version=version, lease_until=0)
+        run, batch = self.store.effects.run_of(key), self.model.calls[key].batch
+        return Claim(call=key, run=run, batch=batch, token=token, version=version, lease_until=0)
 
     def _renew(self, key: str, token: str) -> Answer:
         return self.store.effects.ask("renew_call", key, token, LONG)

@@ -11,7 +11,7 @@ from approvals.outcomes import Outcome
 from approvals.store import Store
 from builders import a_content, a_store
 
-CLAIM = Claim(call="nobody", batch="nothing", token="t", version=1, lease_until=0)
+CLAIM = Claim(call="nobody", run="none", batch="nothing", token="t", version=1, lease_until=0)
 LEASE = BatchLease(batch="nothing", run="no_run", token="t", epoch=1, generation=1)
 NEXT: tuple[Any, ...] = ("2", "blob", "seal", "1", "", "law-1")
 

@@ -80,7 +80,7 @@ def test_a_tool_that_takes_other_arguments_now_cannot_tell_what_became_of_an_old
     blob = workshop.store.calls.load(unknown.key)
     assert blob is not None
     content = blob.content.model_copy(update={"arguments": '{"parcels":1}'})
-    sealed = workshop.store.calls.seal("call", unknown.key, unknown.version, content.model_dump_json())
+    sealed = workshop.store.calls.seal("call", unknown.key, unknown.version, content.model_dump_json(), run=unknown.run)
     workshop.client.hset(workshop.store.keys.call(unknown.key), "content", sealed)
     workshop.reconcile(unknown)
     assert workshop.calls()[0].state is State.UNKNOWN

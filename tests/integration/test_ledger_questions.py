@@ -132,6 +132,13 @@ def test_personal_values_that_were_tampered_with_on_the_way_are_lost_and_nothing
     assert json.loads(opened["kept"])["arguments"] == {"payment_id": "pay_1", "note": {"$personal": None}}
 
 
+def test_personal_values_moved_to_another_runs_event_open_for_nobody(store: Store) -> None:
+    paused(store, a_call("call_1", content=a_content(json.dumps(LINE), personal=("/note",))))
+    (event,) = [fields for _, fields in store.ledger.read() if fields["type"] == "proposed"]
+    opened = store.ledger.opened({**event, "run": "run_of_somebody_else"})
+    assert json.loads(opened["kept"])["arguments"] == {"payment_id": "pay_1", "note": {"$personal": None}}
+
+
 def test_arguments_that_imitate_a_reference_are_kept_as_arguments(store: Store, ledger: Ledger) -> None:
     paused(store, a_call("call_1", content=a_content('{"$personal":7,"x":[{"$personal":"boo"}]}')))
     drain_once(store, ledger)
@@ -141,7 +148,7 @@ def test_arguments_that_imitate_a_reference_are_kept_as_arguments(store: Store, 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"shown":{}}', '{"shown":{"$personal":3},"personal":""}'])
 def test_an_event_that_somebody_spoilt_in_redis_holds_up_no_other(store: Store, text: str) -> None:
-    opened = store.ledger.opened({"type": "proposed", "call": "call_1", "version": "1", "kept": text})
+    opened = store.ledger.opened({"type": "proposed", "run": "run_1", "call": "call_1", "version": "1", "kept": text})
     assert json.loads(opened["kept"])["problem"] == UNREADABLE
 
 

@@ -70,7 +70,7 @@ class World:
 
     def token(self) -> Claim:
         version = loaded(self.store, self.call).version
-        return Claim(call=self.call, batch=self.batch, token=TOKEN, version=version, lease_until=0)
+        return Claim(call=self.call, run=self.run, batch=self.batch, token=TOKEN, version=version, lease_until=0)
 
     def claim(self) -> Answer:
         return try_claim(self.store, self.lease(), self.call, token=TOKEN)[0]

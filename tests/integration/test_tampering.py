@@ -91,6 +91,25 @@ def test_contents_swapped_between_two_calls_open_for_neither_and_nothing_is_appr
         office.call(FIRST)
 
 
+def test_what_was_stored_of_a_call_opens_under_no_other_run(workshop: Workshop) -> None:
+    ready(workshop)
+    (call,) = workshop.calls()
+    place = workshop.store.keys.call(call.key)
+    assert workshop.store.calls.load(call.key) == call
+    workshop.client.hset(place, "run", "run_of_somebody_else")
+    with pytest.raises(BlobTampered, match="The stored call"):
+        workshop.store.calls.load(call.key)
+
+
+def test_a_receipt_opens_under_no_other_run(workshop: Workshop) -> None:
+    ready(workshop)
+    (call,) = workshop.calls()
+    foreign = workshop.store.calls.seal("receipt", call.key, call.version, "{}", run="run_of_somebody_else")
+    workshop.client.hset(workshop.store.keys.call(call.key), "receipt", foreign)
+    with pytest.raises(BlobTampered, match="The stored receipt"):
+        workshop.store.calls.load(call.key)
+
+
 def test_the_requester_cannot_be_changed_to_let_them_approve_their_own_call(office: Office) -> None:
     run, _ = office.start(user=BRUNO)
     batch = office.pause(run, a_refund(31240))
