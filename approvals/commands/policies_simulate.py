@@ -11,7 +11,8 @@ from approvals.commands.opening import opened
 from approvals.drain import drain_once
 from approvals.ledger import Ledger
 from approvals.recordings import Recordings
-from approvals.simulation import Replayed, Verdict, replay, replayable, verdicts_of
+from approvals.simulation import Replayed, Verdict, cards, replay, replayable, verdicts_of
+from policies.budgets import Budgets
 from policies.law import load_law
 from policies.requirement import Requirement
 from policies.risk import Mode
@@ -40,7 +41,9 @@ def simulate(place: str, since: str, reviewers: Path | None) -> None:
         click.echo(f"{len(recorded) - len(calls)} calls were refused because of an earlier rejection; not replayed.")
     if unreadable:
         click.echo(f"{unreadable} recorded calls cannot be opened with the keys in VOBO_STATE_KEYS; not replayed.")
-    _report(replay(other, calls, verdicts, ran))
+    replayed = replay(other, calls, verdicts, ran)
+    _report(replayed)
+    _cards(replayed, law.budgets, other.budgets)
 
 
 def seconds(text: str) -> int:
@@ -71,6 +74,14 @@ def _report(replayed: Sequence[Replayed]) -> None:
         click.echo(f"{title}: {len(calls)}.")
         if calls:
             Console().print(_table(calls))
+
+
+def _cards(replayed: Sequence[Replayed], was: Budgets, now: Budgets) -> None:
+    then = cards(was, [(one.call, one.was) for one in replayed])
+    would = cards(now, [(one.call, one.now) for one in replayed])
+    click.echo(f"Cards: {then.cards} then, {would.cards} now.")
+    if would.refused:
+        click.echo(f"Would have been refused because their runs had no card left: {would.refused}.")
 
 
 def _both(replayed: Sequence[Replayed]) -> tuple[list[Requirement], list[Requirement]]:

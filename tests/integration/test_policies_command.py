@@ -167,6 +167,7 @@ def test_simulate_tells_what_would_be_asked_saved_and_let_through(home: Path, wo
     lines = said.splitlines()
     assert lines[0].startswith("4 calls of the last 30d, judged by law ")
     assert lines[1] == "Asked: 3 then, 1 now."
+    assert lines[-1] == "Cards: 1 then, 1 now."
     assert "Would have been asked: 0." in lines
     assert "Would have been saved: runs unasked: 2." in lines
     assert "Would have been refused: 0." in lines
