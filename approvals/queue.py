@@ -1,16 +1,18 @@
 """The queue of wake-up hints. The truth is in the store; a lost or doubled hint costs seconds, never an effect."""
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import redis
 from rq import Queue
-from rq.exceptions import DuplicateJobError
+from rq.exceptions import DuplicateJobError, StopRequested
 from rq.timeouts import BaseTimeoutException
 
-from approvals.safe_worker import SafeWorker, WorkerLost
+from approvals.safe_worker import SafeWorker, WorkerLost, log
 from approvals.signed_jobs import ALLOWED_JOBS, JobRefused, SignedJson, job_class_for
 from approvals.vault import Vault
 
@@ -35,6 +37,11 @@ NUDGED = Lifetimes(waiting=60, done=0, failed=60)  # its id is not counted up, s
 WORKER_TTL_S = 60
 JOB_MONITORING_S = 15
 MAINTENANCE_S = 120
+
+#: A loop that ends by itself sooner than this, so many times in a row, will not do better the next time.
+SHORT_S = 10.0
+SHORT_LOOPS = 5
+AGAIN_S = 1.0
 
 
 class WakeupQueue:
@@ -137,6 +144,37 @@ def work_loop(worker: SafeWorker, *, burst: bool = False) -> None:
     worker.work(burst=burst, with_scheduler=False, logging_level=None)
     if not burst and not worker.stop_asked:
         raise WorkerLost("The work loop ended by itself; see the log above. Start the worker again.")
+
+
+def keep_working(build: Callable[[], SafeWorker]) -> None:
+    """`work_loop` with a fresh worker whenever it ends by itself: an outage at a bad moment ends RQ's, not ours.
+
+    Raises:
+        WorkerLost: it ended at once, several times in a row.
+    """
+    short = 0
+    while True:
+        began = time.monotonic()
+        worker = build()
+        try:
+            return work_loop(worker)
+        except (WorkerLost, redis.RedisError) as lost:
+            short = short + 1 if time.monotonic() - began < SHORT_S else 0
+            if short >= SHORT_LOOPS:
+                raise WorkerLost("The work loop keeps ending by itself; see the log above.") from lost
+            log.warning("the work loop ended (%s); it is taken up again", type(lost).__name__)
+        if not _store_is_back(worker):
+            return None
+
+
+def _store_is_back(worker: SafeWorker) -> bool:
+    """Wait for the store. False when somebody asks to stop meanwhile."""
+    while not worker.stop_asked:
+        with contextlib.suppress(redis.RedisError, StopRequested):  # RQ raises the latter where a signal finds us
+            time.sleep(AGAIN_S)
+            worker.connection.ping()
+            return not worker.stop_asked
+    return False
 
 
 def _queue(client: redis.Redis, vault: Vault, name: str, allowed: Collection[str]) -> Queue:

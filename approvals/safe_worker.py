@@ -3,7 +3,8 @@
 import logging
 import signal
 import sys
-import traceback
+import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -12,6 +13,7 @@ from rq.job import Job
 
 from approvals.errors import ApprovalsError
 from approvals.job_time import JobAlarm
+from approvals.outline import outline
 
 log = logging.getLogger("vobo.queue")
 
@@ -24,7 +26,11 @@ class SafeWorker(Worker):
     """Forks one process per job. Differs from RQ's worker where that trusts or tells too much."""
 
     stop_asked = False
+    #: Told the id and the seconds of each job, in the process that outlives them.
+    timed: Callable[[str, float], None] | None = None
     death_penalty_class = JobAlarm
+    #: Seconds between two tries to reach Redis, at most. RQ's minute would keep approved work waiting after an outage.
+    max_connection_wait_time = 5.0
 
     def subscribe(self) -> None:
         """Listen to no commands: anybody who may publish could stop workers or kill running effects."""
@@ -40,6 +46,13 @@ class SafeWorker(Worker):
         # A handler, not SIG_IGN: programs that a tool starts would inherit the latter and never end.
         signal.signal(signal.SIGTERM, _carry_on)
 
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Run one job in a process of its own, and say how long that took."""
+        began = time.monotonic()
+        super().execute_job(job, queue)
+        if self.timed is not None:
+            self.timed(job.id, time.monotonic() - began)
+
     def handle_exception(self, job: Job, *_exc_info: Any) -> None:
         """Log what failed without quoting what it was about."""
         log.error("job %s failed: %s", job.id, outline(sys.exception()))
@@ -49,21 +62,6 @@ class SafeWorker(Worker):
         if (error := sys.exception()) is not None:
             kwargs["exc_string"] = outline(error)
         super().handle_job_failure(job, queue, *args, **kwargs)
-
-
-def outline(error: BaseException | None) -> str:
-    """Types and places of an exception and its causes, without their messages, which may quote arguments.
-
-    Our own errors keep their sentence: it is written for people and names no secret.
-    """
-    parts = []
-    while error is not None:
-        sentence = f": {error}" if isinstance(error, ApprovalsError) else ""
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f" at {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-        parts.append(f"{type(error).__qualname__}{sentence}{place}")
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return " <- ".join(parts)
 
 
 def _carry_on(_signum: int, _frame: FrameType | None) -> None:

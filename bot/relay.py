@@ -4,13 +4,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
+from approvals import tracing
 from approvals.errors import ApprovalsError
+from approvals.metrics import Timings
 from approvals.models import OutboxEntry
 from approvals.store import Store
 from bot.rendering import Rendered, Renderer, ThreadUnknown
-from bot.sending import GONE, MALFORMED, NEEDS_OPS, Pace, Sender, SendingFailed, Target
+from bot.sending import GONE, MALFORMED, NEEDS_OPS, OF_THE_APP, Pace, Picture, Sender, SendingFailed, Target
 
 #: How long a leader leads without a word. Longer than any call to Slack may take, so that the renders of an old leader
 #: never land after those of a new one.
@@ -21,6 +24,8 @@ _LONGEST_PAUSE_MS = 300_000
 _NO_THREAD_MS = 500
 _NOBODY_MS = 3_600_000
 _PATIENCE = 3
+#: Slack shows a file in its thread only some time after it took it; who looks earlier would not find it.
+_FILE_MS = 60_000
 
 
 class Relay:
@@ -35,6 +40,7 @@ class Relay:
         *,
         pace: Pace | None = None,
         second_route: Callable[[str], None] | None = None,
+        timings: Timings | None = None,
     ) -> None:
         self._store = store
         self._renderer = renderer
@@ -43,6 +49,7 @@ class Relay:
         self._pace = pace or Pace()
         self._second_route = second_route or (lambda _text: None)
         self._updates_from = 0.0
+        self._timings = timings or Timings()
         self._log = logging.getLogger("vobo.relay")
 
     def run(self, stop: threading.Event, wake: threading.Event) -> None:
@@ -97,7 +104,7 @@ class Relay:
             self._nobody_to_tell(entry)
             return 0
         try:
-            sent = self._deliver(entry, rendered)
+            sent = self._timed(entry, rendered)
         except SendingFailed as failed:
             self._failed(entry, rendered, failed)
             return 0
@@ -106,9 +113,22 @@ class Relay:
         self._store.outbox.delivered(entry.id, version=entry.desired, channel=sent.channel, ts=sent.ts)
         return 1
 
+    def _timed(self, entry: OutboxEntry, rendered: Rendered) -> "_Sent":
+        """Deliver, and tell how long that took."""
+        began, result = time.monotonic(), "failed"
+        about = tracing.span("card.post", run=rendered.run, batch=rendered.batch) if rendered.run else nullcontext()
+        try:
+            with about:
+                sent = self._deliver(entry, rendered)
+            result = "sent"
+        finally:
+            self._timings.send.labels(entry.kind, result).observe(time.monotonic() - began)
+        return sent
+
     def _deliver(self, entry: OutboxEntry, rendered: Rendered) -> "_Sent":
-        target, message, _ = rendered
-        target = self._sender.opened(target)
+        if rendered.picture:
+            return self._deliver_picture(entry, rendered.target, rendered.picture)
+        target, message = self._sender.opened(rendered.target), rendered.message
         if entry.ts and entry.channel:
             try:
                 self._sender.update(entry.channel, entry.ts, message, entry.id)
@@ -125,6 +145,11 @@ class Relay:
                 return _Sent(target.channel, found)
         return _Sent(target.channel, self._sender.post(target, message, entry.id))
 
+    def _deliver_picture(self, entry: OutboxEntry, target: Target, picture: Picture) -> "_Sent":
+        """Slack says nothing of a file's message, so the file's id stands for it. A picture never changes."""
+        found = entry.ts or (self._sender.find_file(target, picture.name) if entry.sending else None)
+        return _Sent(target.channel, found or self._sender.upload(target, picture))
+
     def _failed(self, entry: OutboxEntry, rendered: Rendered, failed: SendingFailed) -> None:
         self._log.warning("%s was not delivered: %s", entry.id, failed.error)
         if failed.error in MALFORMED and entry.kind != "alert":
@@ -134,6 +159,8 @@ class Relay:
             if entry.ts:  # Slack counts updates together, whatever they change
                 self._updates_from = time.monotonic() + failed.retry_after_ms / 1000
             self._store.outbox.postpone(entry.id, delay_ms=failed.retry_after_ms, error=failed.error, unsure=False)
+            if entry.kind == "alert" and entry.attempts == _PATIENCE:  # asked to wait again and again: ops must hear
+                self._second_route(rendered.message.text)
             return
         self._postpone(entry, failed.error, unsure=failed.unsure)
         if entry.kind == "alert":
@@ -145,11 +172,14 @@ class Relay:
 
     def _postpone(self, entry: OutboxEntry, error: str, *, unsure: bool) -> None:
         delay = min(_FIRST_PAUSE_MS * 2 ** min(entry.attempts, 12), _LONGEST_PAUSE_MS)
+        if entry.kind == "picture" and unsure:
+            delay = max(delay, _FILE_MS)
         self._store.outbox.postpone(entry.id, delay_ms=delay, error=error, unsure=unsure)
 
     def _tell_ops(self, target: Target, error: str) -> None:
-        """One alert for each channel and error, however many messages wait for it."""
-        subject = f"slack:{target.channel}:{error}"
+        """One alert for each channel and error, however many messages wait for it; one for what concerns them all."""
+        shared = target.channel.startswith("C") and error not in OF_THE_APP
+        subject = f"slack:{target.channel if shared else ''}:{error}"
         if self._store.outbox.load(f"alert:{subject}") is None:
             self._store.outbox.owe("alert", subject)
 

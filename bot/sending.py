@@ -38,6 +38,18 @@ NEEDS_OPS = frozenset(
         "thread_not_found",
     }
 )
+#: About the app as a whole, whatever channel it was told for: one matter for ops.
+OF_THE_APP = frozenset(
+    {
+        "missing_scope",
+        "invalid_auth",
+        "not_authed",
+        "account_inactive",
+        "token_revoked",
+        "token_expired",
+        "team_access_not_granted",
+    }
+)
 #: Our own fault: the same message would be refused again.
 MALFORMED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_too_long", "msg_blocks_too_long", "no_text"})
 #: Slack says of these that the message may have been taken.
@@ -51,6 +63,15 @@ class Target(NamedTuple):
 
     channel: str
     thread_ts: str | None
+
+
+class Picture(NamedTuple):
+    """A PNG; `name` is what it is found again by, `alt` says what it shows."""
+
+    name: str
+    title: str
+    alt: str
+    content: bytes
 
 
 class SendingFailed(Exception):
@@ -133,6 +154,32 @@ class Sender:
             blocks=message.blocks,
             metadata=_metadata(entry_id),
         )
+
+    def upload(self, target: Target, picture: Picture) -> str:
+        """Put a picture below a message and return its file's id.
+
+        Raises:
+            SendingFailed: it was refused, or nobody knows.
+        """
+        answer = self._call(
+            self._client.files_upload_v2,
+            channel=target.channel,
+            thread_ts=target.thread_ts,
+            filename=picture.name,
+            title=picture.title,
+            content=picture.content,
+            alt_txt=picture.alt,
+        )
+        return str(answer["files"][0]["id"])
+
+    def find_file(self, target: Target, name: str) -> str | None:
+        """The id of a file of this name that an earlier attempt left below the message, or None.
+
+        Raises:
+            SendingFailed: Slack did not say; then nothing may be uploaded.
+        """
+        found = (file for message in self._messages(target) for file in message.get("files") or [])
+        return next((str(file["id"]) for file in found if file.get("name") == name), None)
 
     def find(self, target: Target, entry_id: str) -> str | None:
         """The ts of a message of ours that an earlier attempt left in Slack, or None.

@@ -17,8 +17,9 @@ from bot.http_mode import create_http
 
 _CONCURRENCY = 64
 _STARTED_S = 10.0
-#: A web socket may die without a word; pings are answered every ten seconds.
-_SILENT_S = 40.0
+#: Seconds between two pings. A web socket may die without a word: after four unanswered ones it is opened anew.
+PING_S = 10.0
+_SILENT_PINGS = 4
 
 
 class Transport(Protocol):
@@ -41,7 +42,9 @@ class SocketTransport:
     """Socket Mode: the bot opens the connection, nothing has to reach it from outside."""
 
     def __init__(self, app: App, app_token: str, client: WebClient) -> None:
-        self._handler = SocketModeHandler(app, app_token, web_client=client, concurrency=_CONCURRENCY)
+        self._handler = SocketModeHandler(
+            app, app_token, web_client=client, concurrency=_CONCURRENCY, ping_interval=PING_S
+        )
 
     def start(self) -> None:
         """Connect.
@@ -73,7 +76,7 @@ class SocketTransport:
             return False
         session = client.current_session
         last = session.last_ping_pong_time if session else None
-        return last is None or time.time() - last < _SILENT_S
+        return last is None or time.time() - last < PING_S * _SILENT_PINGS
 
 
 class HttpTransport:
@@ -89,7 +92,7 @@ class HttpTransport:
     ) -> None:
         self._listening = listening_socket(host, port, "PORT")
         config = uvicorn.Config(
-            create_http(app, signing_secret, noted), log_level="warning", access_log=False, lifespan="off"
+            create_http(app, signing_secret, noted), log_config=None, access_log=False, lifespan="off"
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, name="http", daemon=True)

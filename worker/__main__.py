@@ -5,15 +5,21 @@ import subprocess
 import sys
 
 from approvals.errors import ApprovalsError
+from approvals.findings import Level, to_json, worst
 from approvals.health import Health, silent_store
-from approvals.queue import build_worker, work_loop
+from approvals.logs import configure_logs
+from approvals.metrics import Timings, exposed, timed_jobs
+from approvals.queue import build_worker, keep_working
 from approvals.redis_check import check_server, connect
+from approvals.safe_worker import SafeWorker
+from approvals.signed_jobs import ALLOWED_JOBS
 from approvals.store import Store
+from approvals.trace_export import start_traces
 from approvals.vault import Vault
 from policies.law import LawRefused
 from worker import jobs
 from worker.assembly import Prepared, prepared
-from worker.check import findings, gated_tools, notes
+from worker.check import check, findings, gated_tools, notes, undoable_tools
 from worker.clock import WITH_PARENT
 
 
@@ -22,8 +28,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m worker")
     parser.add_argument("--check", action="store_true", help="say what keeps the worker from starting, and end")
     parser.add_argument("--with-clock", action="store_true", help="run a clock beside this process as well")
+    parser.add_argument("--json", action="store_true", help="with --check: a JSON array of level, about, sentence, fix")
     asked = parser.parse_args()
     try:
+        configure_logs("worker")
+        if asked.check:
+            return _check(as_json=asked.json)
         found = prepared()
         problems = list(findings(found))
         for problem in problems:
@@ -32,13 +42,24 @@ def main() -> int:
             return 1
         for note in notes(found):
             sys.stderr.write(f"Note: {note}\n")
-        if asked.check:
-            sys.stdout.write("The worker can start.\n")
-            return 0
         return _work(found, with_clock=asked.with_clock)
     except (ApprovalsError, LawRefused) as refused:
         sys.stderr.write(f"{refused}\n")
         return 1
+
+
+def _check(*, as_json: bool) -> int:
+    found = check()
+    if as_json:
+        sys.stdout.write(f"{to_json(found)}\n")
+    for one in found if not as_json else ():
+        if one.level is not Level.OK:
+            sys.stderr.write(f"{'Note: ' if one.level is Level.WARNING else ''}{one}\n")
+    if worst(found) is Level.FAILURE:
+        return 1
+    if not as_json:
+        sys.stdout.write("The worker can start.\n")
+    return 0
 
 
 def _work(found: Prepared, *, with_clock: bool) -> int:
@@ -46,17 +67,27 @@ def _work(found: Prepared, *, with_clock: bool) -> int:
     for warning in check_server(client):
         sys.stderr.write(f"Warning: {warning}\n")
     # Imported before the fork, so that a job starts in milliseconds.
-    Store.open(client, Vault.from_text(keys), tenant=found.tenant).switches.set_worker(
-        found.law.version, gated_tools(found)
-    )
+    store = Store.open(client, Vault.from_text(keys), tenant=found.tenant)
+    store.switches.set_worker(found.law.version, gated_tools(found), undoable_tools(found))
+    store.changes.note_start(found.law, found.settings, process="worker")
     sys.stderr.write(f"Working for {found.tenant} with {jobs.__name__}.\n")
     vault = Vault.from_text(keys)
     # A process and not a thread: a job forked while the clock holds a lock would wait for it for ever.
     clock = subprocess.Popen([sys.executable, "-m", "worker.clock", WITH_PARENT]) if with_clock else None  # noqa: S603
-    health = health_of(found, vault)
+    timings = Timings()
+    health = health_of(found, vault, timings)
+    # Before the first fork: the jobs' processes hand their spans over to this one.
+    end_traces = start_traces("worker", forks=True)
+
+    def a_worker() -> SafeWorker:
+        worker = build_worker(client, vault)
+        worker.timed = timed_jobs(timings, ALLOWED_JOBS)
+        return worker
+
     try:
-        work_loop(build_worker(client, vault))
+        keep_working(a_worker)
     finally:
+        end_traces()
         if health is not None:
             health.stop()
         if clock is not None:
@@ -65,16 +96,18 @@ def _work(found: Prepared, *, with_clock: bool) -> int:
     return 0
 
 
-def health_of(found: Prepared, vault: Vault) -> Health | None:
+def health_of(found: Prepared, vault: Vault, timings: Timings) -> Health | None:
     """Its health on VOBO_HEALTH_PORT, over a connection that no job shares.
 
     Raises:
         PortTaken: somebody else listens there.
     """
-    if found.settings.health_port is None:
+    settings = found.settings
+    if settings.health_port is None:
         return None
-    own = Store.open(connect(found.settings.redis_url), vault, tenant=found.tenant)
-    health = Health(found.settings.health_port, lambda: silent_store(own))
+    own = Store.open(connect(settings.redis_url), vault, tenant=found.tenant)
+    metrics = exposed(own, timings)
+    health = Health(settings.health_port, lambda: silent_store(own), settings.health_host, metrics=metrics)
     health.start()
     return health
 

@@ -115,13 +115,13 @@ class WorkspaceClient:
         """Close the top modal, or all."""
         return self.do("close_view", user=user, everything=everything, team_id=team_id)
 
-    def open_home(self, user: str) -> Json:
+    def open_home(self, user: str, team_id: str | None = None) -> Json:
         """Look at the app home (sends app_home_opened)."""
-        return self.do("open_home", user=user)
+        return self.do("open_home", user=user, team_id=team_id)
 
-    def home(self, user: str) -> Json | None:
+    def home(self, user: str, team_id: str | None = None) -> Json | None:
         """The app home published for this person, or None."""
-        found: Json | None = self.do("home", user=user)["view"]
+        found: Json | None = self.do("home", user=user, team_id=team_id)["view"]
         return found
 
     def messages(self, channel: str, thread_ts: str | None = None, *, user: str | None = None) -> list[Json]:
@@ -194,6 +194,10 @@ class WorkspaceClient:
         """End all Socket Mode connections; returns how many there were."""
         return int(self.do("drop_connections", politely=politely)["dropped"])
 
+    def deafen(self) -> int:
+        """All Socket Mode connections stay open and go silent; returns how many there were."""
+        return int(self.do("deafen")["deaf"])
+
     def archive(self, channel: str, *, archived: bool = True) -> Json:
         """Archive a channel, or bring it back."""
         return self.do("channel", channel=channel, archived=archived)
@@ -211,7 +215,7 @@ class WorkspaceClient:
         return self.do("rate_limits", on=on, burst=burst, per_second=per_second)
 
     def set_user(self, user: str, **flags: Any) -> Json:
-        """Change what users.info says: deleted, is_restricted, is_bot, is_stranger, team_id, ..."""
+        """Change what users.info says: deleted, is_restricted, is_bot, is_stranger, team_id, locale, tz, ..."""
         return self.do("user", user=user, **flags)
 
     def set_usergroup(self, usergroup: str, users: list[str]) -> Json:

@@ -22,6 +22,7 @@ class Sockets:
         self._open: list[web.WebSocketResponse] = []
         self._waiting: dict[str, asyncio.Future[Attempt]] = {}
         self._turn = 0
+        self._deaf: list[web.WebSocketResponse] = []
 
     def __len__(self) -> int:
         return len(self._open)
@@ -46,6 +47,8 @@ class Sockets:
         self._tickets.discard(ticket)
         socket = web.WebSocketResponse(autoping=True)
         await socket.prepare(request)
+        _cut(self._deaf)
+        self._deaf.clear()
         self._open.append(socket)
         self._world.changed()
         try:
@@ -64,6 +67,9 @@ class Sockets:
             return Attempt(acked=False, reason="no_connection")
         self._turn += 1
         socket = self._open[self._turn % len(self._open)]
+        if socket in self._deaf:
+            await asyncio.sleep(seconds)
+            return Attempt(acked=False, reason="timeout")
         envelope_id = self._world.token()
         waiting: asyncio.Future[Attempt] = asyncio.get_running_loop().create_future()
         self._waiting[envelope_id] = waiting
@@ -80,13 +86,20 @@ class Sockets:
     async def drop(self, *, politely: bool) -> int:
         """End every connection: with a `disconnect` message first, or as a cable cut does."""
         dropped = list(self._open)
+        if not politely:
+            return _cut(dropped)
         for socket in dropped:
-            if politely:
-                await socket.send_json({"type": "disconnect", "reason": "refresh_requested", "debug_info": {}})
-                await socket.close()
-            elif (writer := socket._writer) is not None and writer.transport is not None:  # noqa: SLF001
-                writer.transport.abort()
+            await socket.send_json({"type": "disconnect", "reason": "refresh_requested", "debug_info": {}})
+            await socket.close()
         return len(dropped)
+
+    def deafen(self) -> int:
+        """Every connection stays open, but nothing comes through any more, not even the answer to a ping."""
+        for socket in self._open:
+            if (transport := _transport(socket)) is not None:
+                transport.pause_reading()
+        self._deaf += self._open
+        return len(self._open)
 
     def _acknowledged(self, text: str) -> None:
         try:
@@ -104,6 +117,19 @@ class Sockets:
             "debug_info": {"host": "sandbox", "build_number": 1, "approximate_connection_time": 18060},
             "connection_info": {"app_id": APP_ID},
         }
+
+
+def _transport(socket: web.WebSocketResponse) -> asyncio.Transport | None:
+    writer = socket._writer  # noqa: SLF001 - aiohttp offers no other way to a cable
+    return writer.transport if writer is not None else None
+
+
+def _cut(sockets: list[web.WebSocketResponse]) -> int:
+    """End connections as a cable cut does; returns how many there were."""
+    for socket in sockets:
+        if (transport := _transport(socket)) is not None:
+            transport.abort()
+    return len(sockets)
 
 
 def _envelope(delivery: Delivery, envelope_id: str, retry: int, reason: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from bot.sandbox.view_stacks import View
 
 Verb = Callable[[Office, Json], Awaitable[Json]]
 _USER_FLAGS = ("deleted", "is_restricted", "is_ultra_restricted", "is_bot", "is_stranger", "team_id", "real_name")
+_USER_TRAITS = ("locale", "tz")
 
 
 async def fault(office: Office, args: Json) -> Json:
@@ -37,6 +38,11 @@ async def clear_faults(office: Office, _args: Json) -> Json:
 async def drop_connections(office: Office, args: Json) -> Json:
     """End all Socket Mode connections."""
     return {"dropped": await office.sockets.drop(politely=bool(args.get("politely")))}
+
+
+async def deafen(office: Office, _args: Json) -> Json:
+    """All Socket Mode connections stay open and go silent, until the app connects anew."""
+    return {"deaf": office.sockets.deafen()}
 
 
 async def channel(office: Office, args: Json) -> Json:
@@ -71,7 +77,7 @@ async def user(office: Office, args: Json) -> Json:
     person = office.world.users.get(args["user"])
     if person is None:
         raise SandboxError(f"There is no user {args['user']}.")
-    for flag in _USER_FLAGS:
+    for flag in (*_USER_FLAGS, *_USER_TRAITS):
         if flag in args:
             setattr(person, flag, args[flag])
     office.world.changed()
@@ -108,7 +114,7 @@ async def view(office: Office, args: Json) -> Json:
 
 async def home(office: Office, args: Json) -> Json:
     """The app home published for a person, or null."""
-    shown = office.views.homes.get(args["user"])
+    shown = office.views.home(office.world.actor(args["user"], args.get("team_id")))
     return {"view": None if shown is None else _dumped(shown)}
 
 
@@ -161,6 +167,7 @@ VERBS: dict[str, Verb] = {
     "deliveries_fault": deliveries_fault,
     "clear_faults": clear_faults,
     "drop_connections": drop_connections,
+    "deafen": deafen,
     "channel": channel,
     "token": token,
     "rate_limits": rate_limits,

@@ -1,6 +1,12 @@
 import http.client
+import resource
+import subprocess
 import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+
+import pytest
 
 from approvals import valkey
 from effects import effects_of
@@ -8,7 +14,7 @@ from reviewing import BRUNO, start
 from stack import Stack, free_port, running, until
 
 PROCESSES = ("bot", "worker", "clock")
-AWAY_S = 5.0
+AWAY_S = 30.0
 
 
 def ready(port: int) -> tuple[int, str]:
@@ -54,7 +60,7 @@ def test_while_the_store_is_away_nothing_runs_and_readiness_says_so_and_then_eve
         while time.monotonic() - gone < AWAY_S:
             assert effects_of(stack)["mails"] == []
             time.sleep(0.2)
-        assert all(stack.processes[name].poll() is None for name in PROCESSES)
+        assert [name for name in PROCESSES if stack.processes[name].poll() is not None] == [], stack.tails(40)
         valkey.ensure_server(home / "valkey")
 
         for name in PROCESSES:
@@ -64,3 +70,48 @@ def test_while_the_store_is_away_nothing_runs_and_readiness_says_so_and_then_eve
         until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 60, home)
         thread.wait_for("stand-in", 60)
         assert len(effects_of(stack)["mails"]) == 36
+
+
+@pytest.fixture
+def no_space_kills_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A write beyond the allowed size fails as on a full disk, instead of killing the server with a signal."""
+    monkeypatch.setattr(valkey.subprocess, "Popen", partial(subprocess.Popen, restore_signals=False))
+    yield
+
+
+def test_when_the_disk_of_the_store_is_full_nothing_happens_that_is_not_recorded(
+    home: Path, no_space_kills_nobody: None
+) -> None:
+    with running(home, kind=Watched) as stack:
+        assert isinstance(stack, Watched)
+        thread = start(stack, "mail the customers whose payment failed yesterday")
+        thread.wait_for_cards(1)
+        server = valkey.ensure_server(home / "valkey")
+        log = max((home / "valkey").rglob("*.incr.aof"), key=lambda path: path.stat().st_mtime)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (log.stat().st_size + 2_000, resource.RLIM_INFINITY))
+        until(lambda: _ended(server.pid), "the server gives up on a disk that takes no more", 30, home)
+        said = (home / "valkey" / "valkey.log").read_text(errors="replace")
+        assert "Can't recover from AOF write error" in said
+        for name in PROCESSES:
+            until(lambda name=name: ready(stack.health[name])[0] == 503, f"{name} says it is not ready", 20, home)
+        thread.approve(BRUNO, "Mail")
+        time.sleep(2)
+        assert effects_of(stack)["mails"] == []
+
+        valkey.ensure_server(home / "valkey")  # there is room again
+
+        for name in PROCESSES:
+            until(lambda name=name: ready(stack.health[name])[0] == 200, f"{name} is ready again", 60, home)
+        if thread.cards():
+            thread.approve(BRUNO, "Mail")
+        until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 60, home)
+        thread.wait_for("stand-in", 60)
+        assert len(effects_of(stack)["mails"]) == 36
+
+
+def _ended(pid: int) -> bool:
+    """Whether the process is gone; one that nobody waited for counts."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True

@@ -2,14 +2,15 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from approvals.queue import MAX_WAITING, JobTimeout, WorkerLost, build_worker, work_loop
+from approvals.queue import MAX_WAITING, SHORT_LOOPS, JobTimeout, WorkerLost, build_worker, keep_working, work_loop
 from approvals.redis_check import connect
-from approvals.safe_worker import outline
+from approvals.safe_worker import SafeWorker, outline
 from approvals.signed_jobs import JobRefused
 from tests.integration.desk import Desk
 
@@ -159,16 +160,22 @@ def test_an_idle_worker_ends_on_sigterm_and_ignores_published_commands(desk: Des
     assert worker.exitcode == 0
 
 
-def test_a_loop_that_ends_by_itself_is_not_mistaken_for_a_calm_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
-    worker.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+@contextmanager
+def signals_restored() -> Iterator[None]:
+    """RQ leaves its own handlers in place."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with pytest.raises(WorkerLost, match="Start the worker again"):
-            work_loop(worker)
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_loop_that_ends_by_itself_is_not_mistaken_for_a_calm_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    worker.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+    with signals_restored(), pytest.raises(WorkerLost, match="Start the worker again"):
+        work_loop(worker)
 
 
 def test_an_idle_worker_waits_as_long_as_the_queue_does_even_when_its_client_was_used_before(desk: Desk) -> None:
@@ -180,3 +187,38 @@ def test_an_idle_worker_waits_as_long_as_the_queue_does_even_when_its_client_was
     connection = client.connection_pool.get_connection()
     assert connection.socket_timeout > worker.dequeue_timeout
     client.connection_pool.release(connection)
+
+
+def test_a_loop_that_ended_by_itself_is_taken_up_again(desk: Desk) -> None:
+    broken = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    broken.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+    sound = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    sound.check_for_suspension = lambda _burst: os.kill(os.getpid(), signal.SIGTERM)
+    workers = [broken, sound]
+    with signals_restored():
+        keep_working(lambda: workers.pop(0))
+    assert workers == []
+    assert sound.stop_asked
+
+
+def test_a_loop_that_always_ends_at_once_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("approvals.queue.AGAIN_S", 0)
+    built: list[SafeWorker] = []
+
+    def build() -> SafeWorker:
+        built.append(build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed))
+        built[-1].check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+        return built[-1]
+
+    with signals_restored(), pytest.raises(WorkerLost, match="keeps ending by itself"):
+        keep_working(build)
+    assert len(built) == SHORT_LOOPS
+
+
+def test_who_waits_for_the_store_ends_when_asked_to(desk: Desk) -> None:
+    worker = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    worker.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+    worker.connection.ping = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    with signals_restored():
+        keep_working(lambda: worker)
+    assert worker.stop_asked
