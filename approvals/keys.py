@@ -44,6 +44,12 @@ class Keys:
         self.told = f"{self.prefix}told"  # hash: Slack id -> when a card notified it last
         self.withdrawn = f"{self.prefix}withdrawn"  # hash: tool -> until when nobody is asked about it
         self.switches = f"{self.prefix}switches"  # hash: home_team, self_approval
+        self.tallies = f"{self.prefix}tallies"  # hash: what happened so far, and how many calls are where
+        self.pending = f"{self.prefix}pending"  # zset: blast radius -> how many of its calls wait for a person
+        self.waiting = f"{self.prefix}waiting"  # zset: batch -> since when one of its calls waits for a person
+        self.owed = f"{self.prefix}owed"  # zset: entry id, other than alerts -> since when it is owed
+        self.inbox_groups = f"{self.prefix}inbox_groups"  # zset: group of batches that wait -> how many
+        self.dead_letters = f"{self.prefix}dead_letters"  # set: run:id, call:key, undo:key that wait for an operator
 
     def run(self, run: str) -> str:
         """Hash: the run."""
@@ -101,6 +107,14 @@ class Keys:
         """List: every decision ever made on the call."""
         return f"{self.prefix}call:{call}:decisions"
 
+    def undo_votes(self, call: str) -> str:
+        """Hash: who wants the call undone -> when, and their name."""
+        return f"{self.prefix}call:{call}:undo_votes"
+
+    def deciders(self, call: str) -> str:
+        """Set: the reviewers who have the call among what they decided lately, or had."""
+        return f"{self.prefix}call:{call}:deciders"
+
     def spent(self, call: str) -> str:
         """List: the caps in which the call holds an amount."""
         return f"{self.prefix}call:{call}:spent"
@@ -121,13 +135,44 @@ class Keys:
         """Sorted set: the cards that notified this user or usergroup within the last hour -> when."""
         return f"{self.prefix}heard:{slack_id}"
 
+    def inbox(self, group: str, choice: str) -> str:
+        """Sorted set: batches of a group -> until when they can be decided. `choice` is `<radius>.<requester>`.
+
+        The radius is its SHA-1, since it is free text; either side may be empty: whatever it is.
+        """
+        return f"{self.prefix}inbox:{group}:{choice}"
+
+    def inbox_radii(self, group: str) -> str:
+        """Sorted set: radius -> how many batches of the group have it."""
+        return f"{self.prefix}inbox_radii:{group}"
+
+    def inbox_requesters(self, group: str) -> str:
+        """Sorted set: requester -> how many batches of the group are theirs."""
+        return f"{self.prefix}inbox_requesters:{group}"
+
+    def decided(self, user: str) -> str:
+        """Sorted set: the last calls this reviewer decided -> when."""
+        return f"{self.prefix}decided:{user}"
+
     def person(self, user: str) -> str:
         """Hash: the snapshot of a Slack user."""
         return f"{self.prefix}person:{user}"
 
+    def members(self, group: str) -> str:
+        """Hash: who Slack says belongs to a usergroup."""
+        return f"{self.prefix}members:{group}"
+
     def entry(self, entry: str) -> str:
         """Hash: one entry of the outbox."""
         return f"{self.prefix}outbox:{entry}"
+
+    def report(self, week: str) -> str:
+        """Hash: the report of a week on its way to ops."""
+        return f"{self.prefix}report:{week}"
+
+    def report_lease(self, week: str) -> str:
+        """String: which clock makes the report of a week."""
+        return f"{self.report(week)}:lease"
 
     def cap(self, name: str, currency: str, key: str, window: str) -> str:
         """Hash: call key -> minor units reserved. Names and keys are a team's free text, hence the quoting."""

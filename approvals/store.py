@@ -10,21 +10,27 @@ from approvals.attention import Attention
 from approvals.batches import Batches
 from approvals.calls import Calls
 from approvals.caps import Caps
+from approvals.changes import Changes
 from approvals.deadlines import Deadlines
 from approvals.effects import Effects
+from approvals.inbox import Inbox
 from approvals.keys import Keys
 from approvals.known_secrets import NO_SECRETS, KnownSecrets
 from approvals.ledger_stream import LedgerStream
 from approvals.operators import Operators
 from approvals.outbox import Outbox
 from approvals.people import People
+from approvals.reading_batches import Views
 from approvals.room import Room
 from approvals.runs import Runs
 from approvals.scripts import Scripts
 from approvals.switches import Switches
+from approvals.tallies import Tallies
+from approvals.undos import Undos
 from approvals.vault import Vault
 from approvals.vetoes import Vetoes
 from approvals.wakeups import Wakeups
+from approvals.weekly import WeeklyReports
 
 ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 ID_LENGTH = 12  # 60 bits
@@ -49,8 +55,11 @@ class Store:
         self.calls = Calls(*parts)
         self.batches = Batches(*parts)
         self.effects = Effects(*parts)
+        self.undos = Undos(*parts)
         self.operators = Operators(*parts)
         self.outbox = Outbox(*parts)
+        self.inbox = Inbox(*parts)
+        self.views = Views(*parts)
         self.people = People(*parts)
         self.deadlines = Deadlines(*parts)
         self.wakeups = Wakeups(*parts)
@@ -59,6 +68,9 @@ class Store:
         self.caps = Caps(*parts)
         self.ledger = LedgerStream(*parts)
         self.switches = Switches(*parts)
+        self.changes = Changes(*parts)
+        self.weekly = WeeklyReports(*parts)
+        self.tallies = Tallies(*parts)
 
     @classmethod
     def open(

@@ -9,8 +9,9 @@ from typing import Any
 import redis
 from redis.commands.core import Script
 
-#: In this order in front of every script: keys, then what one change brings with it, then the checks.
-PRELUDE = ("_keys.lua", "_prelude.lua", "_checks.lua")
+#: In this order in front of every script: keys, what one change brings with it, the inboxes, the checks, then what an
+#: undo is.
+PRELUDE = ("_keys.lua", "_prelude.lua", "_inbox.lua", "_checks.lua", "_undo.lua")
 
 Argument = str | bytes | int | bool | StrEnum | None
 

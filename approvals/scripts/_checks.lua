@@ -1,6 +1,7 @@
--- Prelude 3 of 3: checks and moves that several verbs share.
+-- Prelude 4 of 5: checks and moves that several verbs share.
 local PERSON_AGE = 60 * 1000
 local LEAST_TIME = 2 * MINUTE
+local ORPHAN_MARGIN = 30 * 1000 -- as worker/reconcile.py has it
 
 -- Until when this call may be decided: its batch's instant, or a little later while an edit is checked.
 local function decide_by(c)
@@ -73,16 +74,15 @@ local function refusal(c, version, reviewer, verdict, snapshot, generation)
   end
 end
 
-local function keep_decision(c, decision) exec('RPUSH', key.decisions(c.id), int(NOW) .. ' ' .. decision) end
-
 -- Count one approval of the current version; enough of them approve the call.
 local function count_approval(c, reviewer, name, decision)
-  keep_decision(c, decision)
+  keep_decision(c, reviewer, decision)
   exec('HSET', key.votes(c.id), reviewer, 'approve ' .. int(NOW) .. ' ' .. name)
   local missing = c.needed - exec('HLEN', key.votes(c.id))
   if missing > 0 then
     record_call('approval_counted', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)))
     show(c)
+    show_directly(c.batch)
     return { 'ok', 'verdict', 'pending', 'missing', int(missing) }
   end
   record_call('approved', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)))
@@ -110,6 +110,12 @@ local function withdraw_if_cancelled(c)
   if r.cancelled_by then withdraw(c, r.cancelled_by, r.cancelled_name or r.cancelled_by) end
 end
 
+-- From the click that made the call claimable, the last of its batch, to the receipt. Nobody clicked for an auto call.
+local function observe_click(c)
+  local lapse_s = exec('HGET', key.batch(c.batch), 'lapse_s')
+  if c.carded then observe('click_to_effect', math.max(0, NOW - (c.execute_by - lapse_s * 1000))) end
+end
+
 -- Back to approved before any intent: nothing happened, the batch is taken up again.
 local function unclaim(c, reason)
   record_call('unclaimed', c, 'reason', reason)
@@ -122,19 +128,22 @@ local function unclaim(c, reason)
   return { 'ok' }
 end
 
--- Nobody can tell: asked of the tool, told to ops, and answered "unknown" 25 h after the posting at the latest.
+-- Nobody can tell: asked of the tool, and then of ops, three minutes after an orphan must have ended at the latest. The
+-- run hears "unknown" 25 h after the posting at the latest.
 local function abandon(c, reason)
   local since = tonumber(exec('HGET', key.batch(c.batch), 'posted_at') or c.created_at)
   record_call('unknown', c, 'reason', reason)
   become(c, 'unknown', 'reason', reason)
   set_deadline('unknown', c.id, math.max(NOW + HOUR, since + DAY + HOUR))
+  local at_work = read(key.call(c.id), { 'claimed_at', 'longest_ms' })
+  local ended = at_work.longest_ms and at_work.claimed_at + at_work.longest_ms + ORPHAN_MARGIN or NOW
+  set_deadline('unknown-alert', c.id, math.max(NOW, ended) + 3 * MINUTE)
   wake('reconcile_call', c.id)
-  owe('alert', 'call:' .. c.id)
   return { 'ok' }
 end
 
 -- The next version goes back to people, or to the law when nobody was asked; `kind` names it in the ledger.
-local function send_back(c, kind, reason, version, content, seal, needed, counts, law, kept)
+local function send_back(c, kind, reason, version, content, seal, needed, counts, law, kept, tier)
   local b = read(key.batch(c.batch), { 'posted_at', 'ttl_s', 'lapse_s' })
   local last = tonumber(b.posted_at or c.created_at) + DAY - b.lapse_s * 1000
   local by = math.min(NOW + b.ttl_s * 1000, last)
@@ -150,12 +159,13 @@ local function send_back(c, kind, reason, version, content, seal, needed, counts
   c.version, c.seal, c.law = version, seal, law
   record_call(kind, c, 'reason', reason, 'kept', kept)
   become(c, c.carded and 'pending_review' or 'proposed', 'version', version, 'content', content, 'seal', seal,
-    'needed', needed, 'law', law)
+    'needed', needed, 'law', law, 'tier', tier)
   if c.carded then
     exec('HSET', key.batch(c.batch), 'decide_by', int(by))
     exec('HDEL', key.batch(c.batch), 'on_it', 'on_it_name')
     set_deadline('decide', c.batch, by)
     set_reminders(c.batch, by)
+    to_inbox(c.batch)
   elseif exec('SCARD', key.pause_open(c.run, c.pause)) == 0 then
     wake('execute_batch', c.batch)
   end
@@ -191,18 +201,26 @@ local function notify(b)
     exec('ZADD', key.heard(id), int(NOW), b.id)
     exec('EXPIRE', key.heard(id), 2 * 3600) -- its hour is long over then
     exec('HSET', key.told, id, int(NOW))
+    tally('interruptions', 1)
   end
 end
 
--- Direct messages about a waiting card, to whoever was not interrupted more often than `limit` times within the hour.
-local function tell_directly(batch, users, limit)
-  for _, user in ipairs(users) do
-    if exec('ZCOUNT', key.heard(user), '(' .. int(NOW - HOUR), '+inf') < tonumber(limit) then
-      notify({ id = 'again:' .. batch, notify = { user } })
-      exec('SADD', key.batch_told(batch), user)
-      owe('direct', batch .. ':' .. user, user)
+-- A waiting card once more, to whoever was not interrupted more often than `limit` times within the hour: users by a
+-- direct message, usergroups whose members nobody knows by a mention in the thread, for which the field keeps them.
+local function tell_directly(batch, ids, limit, field)
+  local groups = {}
+  for _, id in ipairs(ids) do
+    if exec('ZCOUNT', key.heard(id), '(' .. int(NOW - HOUR), '+inf') < tonumber(limit) then
+      notify({ id = 'again:' .. batch, notify = { id } })
+      if string.sub(id, 1, 1) == 'S' then
+        groups[#groups + 1] = id
+      else
+        exec('SADD', key.batch_told(batch), id)
+        owe('direct', batch .. ':' .. id, id)
+      end
     end
   end
+  exec('HSET', key.batch(batch), field, table.concat(groups, ' '))
 end
 
 -- What else a pause brings: ops is told each matter once, tools are withdrawn for an hour, and where the one new
@@ -223,12 +241,26 @@ local function follow(run, alerts, withdrawn, places)
   end
 end
 
+-- A batch as the pause writes it; its card, if it has one, is to stand in Slack within the hour.
+local function add_batch(b, run, pause, channel)
+  exec('HSET', key.batch(b.id), 'run', run, 'pause', pause, 'radius', b.radius, 'number', b.number, 'has_card',
+    b.has_card, 'ttl_s', b.ttl_s, 'lapse_s', b.lapse_s, 'generation', 0, 'epoch', 0, 'post_by', int(NOW + HOUR),
+    'notify', table.concat(b.notify, ' '), 'quiet', b.quiet)
+  notify(b)
+  exec('RPUSH', key.pause_batches(run, pause), b.id)
+  for _, id in ipairs(b.calls) do exec('RPUSH', key.batch_calls(b.id), id) end
+  if b.has_card == '1' then
+    owe('card', b.id, channel)
+    set_deadline('post', b.id, NOW + HOUR)
+  end
+end
+
 -- A call as the pause writes it, in the state the law gave it; an automatic decision is in the ledger like any other.
 local function add_call(c, carded)
   exec('HSET', key.call(c.id), 'run', c.run, 'batch', c.batch, 'pause', c.pause, 'number', c.number, 'sdk_id', c.sdk_id,
     'agent', c.agent, 'tool', c.tool, 'state', c.state, 'version', c.version, 'content', c.content, 'seal', c.seal,
     'cause', c.cause, 'reason', c.reason, 'held', c.held, 'needed', c.needed, 'carded', carded, 'created_at', int(NOW),
-    'law', c.law)
+    'law', c.law, 'tier', c.tier)
   exec('RPUSH', key.pause_calls(c.run, c.pause), c.id)
   record_call('proposed', c, 'mode', c.mode, 'radius', c.radius, 'state', c.state, 'kept', c.kept)
   if c.state == 'rejected' then
@@ -237,12 +269,10 @@ local function add_call(c, carded)
     return
   end
   exec('SADD', key.unanswered(c.run, c.pause), c.id)
+  count_state(c.state, 1)
   if c.counts ~= '' then exec('HSET', key.counts(c.run), c.id, c.counts) end
   if c.state == 'approved' then record_call('approved', c, 'actor', 'policy', 'reason', c.reason) end
-  if c.state == 'pending_review' then
-    exec('SADD', key.batch_open(c.batch), c.id)
-    exec('SADD', key.pause_open(c.run, c.pause), c.id)
-  end
+  if c.state == 'pending_review' then enter_review(c) end
 end
 
 -- True when a worker could do something with this batch now.

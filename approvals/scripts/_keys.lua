@@ -1,8 +1,9 @@
--- Prelude 1 of 3: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
+-- Prelude 1 of 5: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
 local prefix = KEYS[1]
 local key = {}
 for _, name in ipairs({ 'outbox', 'wakeups', 'attempts', 'deadlines', 'ledger', 'lead', 'frozen', 'switches',
-  'vouched', 'told', 'withdrawn' }) do
+  'vouched', 'told', 'withdrawn', 'tallies', 'pending', 'waiting', 'owed', 'dead_letters',
+  'inbox_groups' }) do
   key[name] = prefix .. name
 end
 function key.run(run) return prefix .. 'run:' .. run end
@@ -19,10 +20,18 @@ function key.batch_told(batch) return key.batch(batch) .. ':told' end
 function key.call(call) return prefix .. 'call:' .. call end
 function key.votes(call) return key.call(call) .. ':votes' end
 function key.decisions(call) return key.call(call) .. ':decisions' end
+function key.undo_votes(call) return key.call(call) .. ':undo_votes' end
+function key.deciders(call) return key.call(call) .. ':deciders' end
 function key.spent(call) return key.call(call) .. ':spent' end
 function key.thread(channel, thread_ts) return prefix .. 'thread:' .. channel .. ':' .. thread_ts end
 function key.vetoes(channel, thread_ts) return prefix .. 'vetoes:' .. channel .. ':' .. thread_ts end
 function key.corrections(channel, thread_ts) return prefix .. 'corrections:' .. channel .. ':' .. thread_ts end
 function key.heard(slack_id) return prefix .. 'heard:' .. slack_id end
+function key.inbox(group, choice) return prefix .. 'inbox:' .. group .. ':' .. choice end
+function key.inbox_radii(group) return prefix .. 'inbox_radii:' .. group end
+function key.inbox_requesters(group) return prefix .. 'inbox_requesters:' .. group end
+function key.decided(user) return prefix .. 'decided:' .. user end
 function key.person(user) return prefix .. 'person:' .. user end
+function key.members(group) return prefix .. 'members:' .. group end
 function key.entry(entry) return prefix .. 'outbox:' .. entry end
+function key.report(week) return prefix .. 'report:' .. week end

@@ -1,4 +1,4 @@
--- Prelude 2 of 3: what one change brings with it. `become` is the only place where a call changes its state.
+-- Prelude 2 of 5: what one change brings with it. `become` is the only place where a call changes its state.
 local exec = redis.call
 local clock = exec('TIME')
 local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -36,7 +36,29 @@ local function load_call(id)
   return c
 end
 
-local function record(kind, ...) exec('XADD', key.ledger, '*', 'type', kind, 'at', int(NOW), ...) end
+local function tally(field, by) exec('HINCRBY', key.tallies, field, by) end
+
+-- Into the ledger, and counted by kind, cause and whether the law did it: never by who.
+local function record(kind, ...)
+  exec('XADD', key.ledger, '*', 'type', kind, 'at', int(NOW), ...)
+  local told, of = { ... }, { cause = '', actor = '' }
+  for i = 1, #told, 2 do of[told[i]] = told[i + 1] end
+  tally('event:' .. kind .. ':' .. of.cause .. ':' .. (of.actor == 'policy' and 'policy' or ''), 1)
+end
+
+-- How many calls are in this state now. Only of those that may still change: the others leave with their run.
+local function count_state(state, by)
+  if not FINAL[state] then tally('state:' .. state, by) end
+end
+
+-- One measured duration, in the smallest bucket that holds it (metrics.py adds the buckets up).
+local BUCKETS = { 250, 500, 1000, 2500, 5000, 10000, 30000, 60000, 300000, 3600000 }
+local function observe(name, ms)
+  local bucket = 'more'
+  for i = #BUCKETS, 1, -1 do bucket = ms <= BUCKETS[i] and int(BUCKETS[i]) or bucket end
+  tally('took:' .. name .. ':' .. bucket, 1)
+  tally('took:' .. name .. ':sum', int(ms))
+end
 
 local function record_call(kind, c, ...)
   record(kind, 'run', c.run, 'batch', c.batch or '', 'call', c.id, 'tool', c.tool, 'version', c.version,
@@ -71,13 +93,28 @@ local function owe(kind, subject, channel)
   if channel and channel ~= '' then exec('HSETNX', key.entry(id), 'channel', channel) end
   exec('HINCRBY', key.entry(id), 'desired', 1)
   exec('ZADD', key.outbox, 'NX', int(NOW), id)
+  if kind ~= 'alert' then exec('ZADD', key.owed, 'NX', int(NOW), id) end -- alerts may have no channel, for ever
 end
 
 local function owe_in_thread(kind, subject, run) owe(kind, subject, exec('HGET', key.run(run), 'channel') or '') end
 
+-- Ops is told more about a matter it was told about; what it never heard of needs no other word.
+local function owe_again(alert)
+  if exec('EXISTS', key.entry('alert:' .. alert)) == 1 then owe('alert', alert) end
+end
+
+-- Direct messages about a card say what is left to do: they are updated in place, which interrupts nobody.
+local function show_directly(batch)
+  for _, user in ipairs(exec('SMEMBERS', key.batch_told(batch))) do owe('direct', batch .. ':' .. user) end
+end
+
 -- Everything that shows this call is rendered anew; the outcome table only once the run waits for nothing.
+local to_inbox -- in _inbox.lua
 local function show(c)
-  if c.carded then owe_in_thread('card', c.batch, c.run) end
+  if c.carded then
+    owe_in_thread('card', c.batch, c.run)
+    to_inbox(c.batch)
+  end
   if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 then
     owe_in_thread('outcome', c.run .. ':' .. c.pause, c.run)
   end
@@ -146,7 +183,18 @@ local function give_back_caps(id)
   exec('DEL', key.spent(id))
 end
 
+local function radius_of(batch) return exec('HGET', key.batch(batch), 'radius') or '' end
+
+local function enter_review(c)
+  exec('SADD', key.batch_open(c.batch), c.id)
+  exec('SADD', key.pause_open(c.run, c.pause), c.id)
+  exec('ZINCRBY', key.pending, 1, radius_of(c.batch))
+  exec('ZADD', key.waiting, 'NX', int(NOW), c.batch)
+end
+
 local function leave_review(c)
+  exec('ZINCRBY', key.pending, -1, radius_of(c.batch))
+  exec('ZREMRANGEBYSCORE', key.pending, '-inf', 0)
   exec('HDEL', key.call(c.id), 'refreshing', 'check_by')
   exec('SREM', key.batch_open(c.batch), c.id)
   exec('SREM', key.pause_open(c.run, c.pause), c.id)
@@ -155,6 +203,7 @@ local function leave_review(c)
     drop_deadline('decide', c.batch)
     drop_deadline('post', c.batch)
     drop_reminders(c.batch)
+    exec('ZREM', key.waiting, c.batch)
     settle_pause(c.run, c.pause)
   end
 end
@@ -164,10 +213,15 @@ local function become(c, state, ...)
   local was = c.state
   c.state = state
   exec('HSET', key.call(c.id), 'state', state, ...)
+  count_state(was, -1)
+  count_state(state, 1)
   if was == 'approved' then drop_deadline('lapse', c.id) end
   if was == 'executing' then drop_deadline('lease', c.id) end
+  if state == 'unknown' then exec('SADD', key.dead_letters, 'call:' .. c.id) end
   if was == 'unknown' then
+    exec('SREM', key.dead_letters, 'call:' .. c.id)
     drop_deadline('unknown', c.id)
+    drop_deadline('unknown-alert', c.id)
     let_sleep('reconcile_call', c.id)
   end
   if (was == 'executing' or was == 'unknown') and state ~= 'succeeded' and state ~= 'unknown' then
@@ -179,10 +233,11 @@ local function become(c, state, ...)
     answered(c)
   end
   if state == 'pending_review' and was ~= state then
-    exec('SADD', key.batch_open(c.batch), c.id)
-    exec('SADD', key.pause_open(c.run, c.pause), c.id)
+    enter_review(c)
+    show_directly(c.batch)
   elseif was == 'pending_review' and was ~= state then
     leave_review(c)
+    show_directly(c.batch)
   end
   show(c)
 end

@@ -8,6 +8,7 @@ local e = read(entry, { 'kind', 'closed_by', 'closed_at_version', 'desired' })
 if not e.kind then return { 'not_found' } end
 if e.closed_by and e.closed_at_version == e.desired then return { 'repeated' } end
 
+exec('SREM', key.dead_letters, subject)
 record('alert_closed', 'actor', by, 'name', name, 'reason', subject)
 owe('alert', subject)
 exec('HSET', entry, 'closed_by', by, 'closed_name', name, 'closed_at_version', exec('HGET', entry, 'desired'))

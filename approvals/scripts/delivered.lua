@@ -14,8 +14,10 @@ exec('HSET', key.entry(entry), 'delivered', version, 'channel', channel, 'ts', t
 exec('HDEL', key.entry(entry), 'sending', 'sender', 'error')
 if tonumber(version) >= tonumber(e.desired) then
   exec('ZREM', key.outbox, entry)
+  exec('ZREM', key.owed, entry)
 else
   exec('ZADD', key.outbox, int(NOW), entry)
+  exec('ZADD', key.owed, 'XX', int(NOW), entry)
 end
 if threadless then
   exec('HSET', key.run(e.subject), 'thread_ts', ts)

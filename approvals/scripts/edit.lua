@@ -14,7 +14,7 @@ end
 local no = refusal(c, version, reviewer, 'edit', snapshot, '')
 if no then return no end
 
-keep_decision(c, decision)
+keep_decision(c, reviewer, decision)
 exec('DEL', key.votes(c.id))
 exec('HSET', key.call(c.id), 'refreshing', '1', 'check_by', int(NOW + LEAST_TIME), 'edit_by', reviewer,
   'edit_name', name, 'edit_from', version, 'edit_print', print, 'edit_approval', approval)

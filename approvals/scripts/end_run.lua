@@ -16,5 +16,8 @@ set_deadline('retire', run, NOW + 7 * DAY)
 record(state == 'failed' and 'run_failed' or state, 'run', run, 'reason', reason)
 owe('answer', run, r.channel)
 owe('opening', run, r.channel)
-if state == 'failed' then owe('alert', 'run:' .. run) end
+if state == 'failed' then
+  exec('SADD', key.dead_letters, 'run:' .. run)
+  owe('alert', 'run:' .. run)
+end
 return { 'ok' }

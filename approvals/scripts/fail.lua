@@ -12,5 +12,5 @@ if c.state ~= 'executing' and c.state ~= 'unknown' then return { 'wrong_state', 
 local late = c.state == 'unknown'
 record_call(late and 'settled' or 'failed', c, 'cause', late and 'failed' or '', 'reason', reason)
 become(c, 'failed', 'reason', reason)
-if late then owe('alert', 'call:' .. c.id) end
+if late then owe_again('call:' .. c.id) end
 return { 'ok' }

@@ -1,10 +1,10 @@
 -- A worker has checked an edit: commits content and seal; counts the editor's approval, drops it (drift), or refuses.
 -- KEYS[1] the tenant's prefix
 -- ARGV    call, version, content (encrypted), seal, drift, rejected, needed, counts, law,
---         kept (for the ledger)
+--         kept (for the ledger), tier
 -- Answers ok {verdict, missing} | repeated {verdict, missing} | expired {decide_by} | stale_version {version}
 --         | wrong_state {state} | not_found
-local call, version, content, seal, drift, rejected, needed, counts, law, kept = unpack(ARGV)
+local call, version, content, seal, drift, rejected, needed, counts, law, kept, tier = unpack(ARGV)
 local c = load_call(call)
 if not c.state then return { 'not_found' } end
 if c.version == version and c.seal == seal and not c.refreshing and c.edit_by then
@@ -17,7 +17,7 @@ if NOW >= decide_by(c) then return { 'expired', 'decide_by', int(decide_by(c)) }
 
 local editor = read(key.call(c.id), { 'edit_name', 'edit_approval' })
 c.seal, c.needed, c.law = seal, needed, law
-exec('HSET', key.call(c.id), 'content', content, 'seal', seal, 'needed', needed, 'law', law)
+exec('HSET', key.call(c.id), 'content', content, 'seal', seal, 'needed', needed, 'law', law, 'tier', tier)
 exec('HDEL', key.call(c.id), 'refreshing')
 if counts ~= '' then exec('HSET', key.counts(c.run), c.id, counts) else exec('HDEL', key.counts(c.run), c.id) end
 let_sleep('refresh_call', c.id)

@@ -10,7 +10,7 @@ local c = load_call(call)
 local no = refusal(c, version, reviewer, 'reject', snapshot, generation)
 if no then return no end
 
-keep_decision(c, decision)
+keep_decision(c, reviewer, decision)
 exec('HSET', key.votes(c.id), reviewer, 'reject ' .. int(NOW) .. ' ' .. name)
 local thread = read(key.run(c.run), { 'channel', 'thread_ts' })
 local vetoes = key.vetoes(thread.channel, thread.thread_ts)

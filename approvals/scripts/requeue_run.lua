@@ -10,6 +10,7 @@ if r.state ~= 'failed' then return { 'wrong_state', 'state', r.state } end
 local resuming = r.ended_from == 'resuming'
 exec('HSET', key.run(run), 'state', resuming and 'ready' or 'queued')
 exec('HDEL', key.run(run), 'reason', 'answer', 'ended_at', 'ended_by')
+exec('SREM', key.dead_letters, 'run:' .. run)
 drop_deadline('retire', run)
 wake(resuming and 'resume_run' or 'start_run', run)
 record('requeued', 'run', run, 'actor', by)

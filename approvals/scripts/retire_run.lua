@@ -14,7 +14,7 @@ local oldest = exec('XRANGE', key.ledger, '-', '+', 'COUNT', 1)[1]
 local blocked = oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(r.ended_at)
 for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
-    blocked = blocked or not FINAL[exec('HGET', key.call(id), 'state')]
+    blocked = blocked or not FINAL[exec('HGET', key.call(id), 'state')] or not undo_rests(id)
   end
 end
 if blocked then
@@ -27,18 +27,22 @@ local function forget(jobs, entries, subject, ...)
   for _, entry in ipairs(entries) do
     exec('DEL', key.entry(entry .. subject))
     exec('ZREM', key.outbox, entry .. subject)
+    exec('ZREM', key.owed, entry .. subject)
   end
   if select('#', ...) > 0 then exec('DEL', ...) end
 end
 for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
-    forget({ 'refresh_call', 'reconcile_call' }, { 'alert:call:', 'alert:seal:', 'alert:tool:', 'notice:' }, id,
-      key.call(id), key.votes(id), key.decisions(id), key.spent(id))
+    exec('SREM', key.dead_letters, 'call:' .. id, 'undo:' .. id)
+    forget({ 'refresh_call', 'reconcile_call', 'undo_call' }, { 'alert:call:', 'alert:seal:', 'alert:tool:',
+      'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id), key.decisions(id), key.spent(id),
+      key.undo_votes(id))
+    forget_deciders(id)
   end
   for _, id in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
     for _, user in ipairs(exec('SMEMBERS', key.batch_told(id))) do forget({}, { 'direct:' .. id .. ':' }, user) end
-    forget({ 'execute_batch' }, { 'card:', 'alert:', 'reminder:half:', 'reminder:next:' }, id, key.batch(id),
-      key.batch_calls(id), key.batch_open(id), key.batch_told(id))
+    forget({ 'execute_batch' }, { 'card:', 'alert:', 'alert:quiet:', 'reminder:half:', 'reminder:next:' }, id,
+      key.batch(id), key.batch_calls(id), key.batch_open(id), key.batch_told(id))
   end
   forget({}, { 'outcome:' }, run .. ':' .. pause, key.pause_calls(run, pause), key.pause_batches(run, pause),
     key.pause_open(run, pause), key.unanswered(run, pause))
@@ -49,5 +53,6 @@ if exec('GET', key.thread(r.channel, r.thread_ts)) == run then
 end
 forget({ 'start_run', 'resume_run' }, { 'opening:', 'answer:', 'alert:run:', 'alert:budget:' }, run, key.run(run),
   key.saved(run), key.counts(run))
+exec('SREM', key.dead_letters, 'run:' .. run)
 drop_deadline('retire', run)
 return { 'ok' }

@@ -12,5 +12,5 @@ if c.state ~= 'unknown' then return { 'wrong_state', 'state', c.state } end
 record_call('settled', c, 'actor', by, 'cause', state, 'reason', reason)
 become(c, state, 'settled_by', by, 'reason', reason)
 if receipt ~= '' then exec('HSET', key.call(c.id), 'receipt', receipt) end
-owe('alert', 'call:' .. c.id)
+owe_again('call:' .. c.id)
 return { 'ok', 'state', state }

@@ -13,13 +13,14 @@ if c.token == token and (c.state == 'executing' or c.state == 'unknown') then
   local late = c.state == 'unknown'
   record_call(late and 'settled' or 'succeeded', c, 'cause', late and 'succeeded' or '')
   become(c, 'succeeded', 'receipt', receipt)
-  if late then owe('alert', 'call:' .. c.id) end
+  if late then owe_again('call:' .. c.id) else observe_click(c) end
   return { 'ok' }
 end
 
 if exec('HSETNX', key.call(c.id), 'late_receipt', receipt) == 1 then
   exec('HSET', key.call(c.id), 'late_version', version)
   record_call('contradicted', c, 'cause', c.state)
+  exec('SADD', key.dead_letters, 'call:' .. c.id)
   owe('alert', 'call:' .. c.id)
 end
 if c.token ~= token then return { 'lease_lost' } end

@@ -1,0 +1,24 @@
+-- The tool itself, or an operator, says what became of an unknown undo. Where two people are needed, the second
+-- settles it.
+-- KEYS[1] the tenant's prefix
+-- ARGV    call, happened, by, name, reason, needed, receipt (encrypted)
+-- Answers ok {state} | repeated {state} | wrong_state {state} | not_found
+local call, happened, by, name, reason, needed, receipt = unpack(ARGV)
+local c = load_call(call)
+if not c.state then return { 'not_found' } end
+local u, state = load_undo(c), happened == '1' and 'undone' or 'failed'
+if u.state == state and u.settled_by == by then return { 'repeated', 'state', state } end
+if u.state ~= 'unknown' then return { 'wrong_state', 'state', u.state or '' } end
+local two = tonumber(needed) > 1
+if two and u.marked_as == state and u.marked_by == by then return { 'repeated', 'state', u.state } end
+
+owe('alert', 'undo:' .. c.id)
+if two and u.marked_as ~= state then
+  record_call('undo_marked', c, 'actor', by, 'name', name, 'cause', state, 'reason', reason)
+  set_undo(c, 'marked_by', by, 'marked_name', name, 'marked_as', state)
+  return { 'ok', 'state', u.state }
+end
+record_call('undo_settled', c, 'actor', by, 'name', name, 'cause', state, 'reason', reason)
+undo_becomes(c, u, state, 'settled_by', by, 'reason', reason)
+if receipt ~= '' then set_undo(c, 'receipt', receipt) end
+return { 'ok', 'state', state }
