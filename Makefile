@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: demo test check lint unit integration e2e kill-matrix bench fuzz mutants lock chromium postgres
+.PHONY: demo test check lint unit integration e2e kill-matrix screens bench fuzz mutants messages lock chromium postgres node slack-types
 
 ## demo: the whole story on this machine, no Slack account needed (ARGS=--auto plays the reviewers too)
 demo: .venv/ready
@@ -22,10 +22,10 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 	$(BIN)/python tests/check_hosts.py
 
-unit: .venv/ready
+unit: .venv/ready slack-types
 	$(BIN)/python -m pytest tests/unit -q -n 2
 
-integration: .venv/ready postgres chromium
+integration: .venv/ready postgres chromium slack-types
 	$(BIN)/python -m pytest tests/integration -q -n 2
 
 e2e: .venv/ready chromium
@@ -35,6 +35,10 @@ e2e: .venv/ready chromium
 kill-matrix: .venv/ready
 	$(BIN)/python -m pytest tests/e2e/test_kill_matrix.py -q $(ARGS)
 
+## screens: takes a picture of every card and modal, at phone and desk width, into docs/screens
+screens: .venv/ready chromium
+	$(BIN)/python tests/screens.py
+
 bench: .venv/ready
 	$(BIN)/python bench/run.py $(ARGS)
 
@@ -43,8 +47,12 @@ fuzz: .venv/ready
 	FUZZ_EXAMPLES=$(or $(ARGS),300) $(BIN)/python -m pytest tests/integration/test_stateful.py -q
 
 ## mutants: takes every guard away, one at a time, in a copy, and writes which test notices to docs/guards.md
-mutants: .venv/ready
+mutants: .venv/ready slack-types
 	$(BIN)/python tests/mutants.py $(ARGS)
+
+## messages: brings the catalogues of bot/locales up to date with the texts in bot/, keeping what is translated
+messages: .venv/ready
+	@$(BIN)/python tests/messages.py
 
 ## lock: re-resolve the newest stable releases into requirements.lock
 lock:
@@ -70,3 +78,13 @@ postgres:
 	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing PostgreSQL for the ledger's tests" \
 	       && apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; } \
 	  || { echo "The ledger is tested on PostgreSQL too. Install one with: sudo apt-get install postgresql"; exit 1; }
+
+node:
+	@command -v node >/dev/null && command -v npm >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Node for the schema of Slack's types" \
+	       && apt-get update -qq && apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null; } \
+	  || { echo "The cards are tested against Slack's own types. Install Node 18 or newer: sudo apt-get install nodejs npm"; exit 1; }
+
+# Slack's types as a JSON schema in .var/, made once for each version that tests/slack_types/ pins
+slack-types: .venv/ready node
+	@$(BIN)/python tests/oracle_types.py

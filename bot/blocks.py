@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from bot.language import say
 from bot.text import cut, plain
 
 Block = dict[str, Any]
@@ -112,7 +113,7 @@ def confirm(title: str, text: str, yes: str, *, style: str = "primary") -> Block
         "title": plain_text(title, 100),
         "text": plain_text(text, 300),
         "confirm": plain_text(yes, 30),
-        "deny": plain_text("Go back", 30),
+        "deny": plain_text(say("Go back"), 30),
         "style": style,
     }
 
@@ -122,9 +123,10 @@ def actions(block_id: str, *elements: Block) -> Block:
     return {"type": "actions", "block_id": block_id, "elements": list(elements)}
 
 
-def option(text: str, value: str) -> Block:
-    """One choice of a select or a group of radio buttons."""
-    return {"text": plain_text(text, 75), "value": value}
+def option(text: str, value: str, description: str = "") -> Block:
+    """One choice of a select or a group of radio buttons, with a line below it that says what it means."""
+    block: Block = {"text": plain_text(text, 75), "value": value}
+    return {**block, "description": plain_text(description, 75)} if description else block
 
 
 def text_length(value: Any) -> int:

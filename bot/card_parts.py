@@ -1,35 +1,53 @@
-"""The blocks of one call on its card."""
+"""The blocks of one call on its card: what a tired person needs on the first screen of a phone, then its buttons."""
 
-from collections.abc import Iterator
+from typing import NamedTuple
 
 from approvals.lifecycle import State
 from approvals.models import Call
-from approvals.preview import SAMPLE_ROWS, Preview, Row
+from approvals.preview import Preview, Row
 from approvals.seal import short_seal
 from bot.allowance import Allowance
 from bot.blocks import Block, actions, bullets, button, confirm, context, leaf, line, plain_text, quote, rich, section
-from bot.card_text import status
+from bot.card_status import status
+from bot.card_text import irreversible, limits_of, undo_of
+from bot.card_warnings import warnings
 from bot.details import fully_readable
 from bot.ids import ActionId, CallRef, call_block, decided_block
+from bot.language import say, say_count
 from bot.standing import CardLaw, standing
-from bot.text import HIDDEN_WARNING, count, cut, escaped_within, hides, inert, mask, one_line
-from policies.risk import Risk
+from bot.text import cut, escaped_within, inert, mask, one_line
+from bot.who_words import so_far
 
 #: Characters of one call's own text on a full card; with labels and buttons it stays under 1,100.
-CALL_TEXT = 640
-#: A card with few calls gives each more room, up to here, and still stays far below what Slack takes.
-MOST_TEXT = 1_600
+CALL_TEXT = 600
+#: A card with few calls gives each more room, up to here: more than this pushes the buttons off a phone's screen.
+MOST_TEXT = 1_100
 FULL_CARD = 8
 _IMPACTS = 4
+#: So many rows are all shown; of more, one: nobody decides by three of thirty-eight. All of them are in the details.
+_ALL_ROWS = 3
+#: Characters of one row: a line of a phone.
+_ROW = 38
 
 
-def call_blocks(call: Call, law: CardLaw, *, of: int = FULL_CARD) -> list[Block]:
-    """One call, as its reviewer needs it: at most four blocks. `of` is how many calls share the card."""
+class Frame(NamedTuple):
+    """What the card around a call says already. `of` is how many calls share the card."""
+
+    of: int = FULL_CARD
+    heading: bool = True
+    who: bool = True
+    words: bool = True
+    #: The run's agent, named once below everything; a call of another one names it.
+    agent: str = ""
+
+
+def call_blocks(call: Call, law: CardLaw, frame: Frame) -> list[Block]:
+    """One call, as its reviewer needs it: at most three blocks."""
     if call.state is not State.PENDING_REVIEW:
         return [folded(call)]
-    allowance = Allowance(min(MOST_TEXT, CALL_TEXT * FULL_CARD // max(1, of)))
-    body = _body(call, law, allowance, wide=2 if of <= FULL_CARD // 2 else 1)
-    return [*body, _controls(call, more=allowance.cut)]
+    allowance = Allowance(min(MOST_TEXT, CALL_TEXT * FULL_CARD // max(1, frame.of)))
+    body = _body(call, law, allowance, frame)
+    return [body, _controls(call, frame.of, more=allowance.cut), _small_print(call, frame.agent)]
 
 
 def folded(call: Call) -> Block:
@@ -39,120 +57,125 @@ def folded(call: Call) -> Block:
     return section(text, _details_button(call), decided_block(call.key))
 
 
+def agents_words(call: Call, most: int = 160) -> str:
+    """An excerpt of what the agent said beside the call; it is not what is decided, and all of it is in the details."""
+    return cut(one_line(call.content.reason or ""), most)
+
+
+def own_words(words: str) -> Block:
+    """The agent's words, marked as its own."""
+    return line(leaf(say("The agent's own words, not checked:"), italic=True), leaf(f" “{words}”"))
+
+
 def _mrkdwn(part: Block) -> str:
     if part["type"] == "date":
         return f"<!date^{part['timestamp']}^{part['format']}|{part['fallback']}>"
     return escaped_within(part["text"], 400)
 
 
-def _body(call: Call, law: CardLaw, allowance: Allowance, *, wide: int) -> list[Block]:
-    content, preview = call.content, call.content.preview
-    headline = allowance.take(one_line(preview.headline), 200)
-    must = [allowance.take(text, 170 * wide) for text in _warnings(call)]
-    who = allowance.take(one_line(f"{law.who(content.requirement)} {_standing(call)}"), 170 * wide)
-    tool = inert(f"{call.tool}, asked by agent {call.agent}", 110)
-    points = [allowance.take(text, most * wide) for text, most in _points(call)]
+def _body(call: Call, law: CardLaw, allowance: Allowance, frame: Frame) -> Block:
+    preview, wide = call.content.preview, 2 if frame.of <= FULL_CARD // 2 else 1
+    headline = allowance.take(one_line(preview.headline), 200) if frame.heading else ""
+    must = [allowance.take(text, 170 * wide) for text in warnings(call, law.version)]
+    who = allowance.take(one_line(_who(call, law, frame)), 170 * wide)
+    points = [allowance.take(one_line(text), most * wide) for text, most in _points(call)]
     allowance.cut = allowance.cut or len(preview.impact) > _IMPACTS
-    rows = [allowance.take(text, 85) for text in _rows(preview, call.key)]
-    body = allowance.take(one_line(preview.body or ""), 300 * wide)
-    words = allowance.take(cut(one_line(content.reason or ""), 160), 160)  # an excerpt; it is not what is decided
-    parts = [_heading(call, headline)]
+    body = allowance.take(one_line(preview.body or ""), 120 * wide)
+    rows = [allowance.take(text, 85) for text in _rows(preview, call.key)] if not any(must) else []
+    words = allowance.take(agents_words(call), 160) if frame.words else ""
+    parts = [_heading(call, headline)] if frame.heading else []
     shown = [*(line(leaf("⚠ "), leaf(text, bold=True)) for text in must if text)]
     shown += [line(leaf(text, bold=at == 0)) for at, text in enumerate(points) if text]
     parts += [bullets(shown)] if shown else []
-    parts.append(line(leaf(who, bold=True)))
+    parts += [line(leaf(who, bold=True))] if who else []
+    parts += [quote(body)] if body else []
     if any(rows):
         parts += [line(leaf(_rows_title(preview), italic=True)), bullets([line(leaf(row)) for row in rows if row])]
-    parts += [quote(body)] if body else []
-    if words:
-        parts.append(line(leaf("The agent's own words, not checked: ", italic=True), leaf(f"“{words}”")))
-    seal = f" · seal `{short_seal(call.seal)}`" if call.seal else ""
-    note = " · shortened, Details shows all of it" if allowance.cut else ""
-    return [rich(*parts), context(f"{tool} · version {call.version}{seal}{note}")]
+    parts += [own_words(words)] if words else []
+    parts += [line(leaf(say("Shortened; Details shows all of it."), italic=True))] if allowance.cut else []
+    return rich(*parts)
 
 
 def _heading(call: Call, headline: str) -> Block:
     return line(leaf(f"{call.number}. {headline or cut(one_line(call.tool), 60)}", bold=True))
 
 
-def _warnings(call: Call) -> list[str]:
-    content, preview = call.content, call.content.preview
-    found = []
-    if content.problem:
-        found.append(one_line(content.problem))
-    if preview.generic:
-        found.append("Nobody wrote a preview for this tool; its fields are shown as they are.")
-    if any(map(hides, _texts(call))):
-        found.append(HIDDEN_WARNING)
-    if call.refreshing:
-        found.append("An edit is being checked; only a rejection is possible meanwhile.")
-    if not fully_readable(call):
-        found.append("Too long to be read in full here, so it cannot be approved.")
-    if content.previous:
-        found.append(one_line(f"Changed: {'; '.join(content.previous)}"))
-    return found
-
-
-def _texts(call: Call) -> Iterator[str]:
-    """Everything a reviewer could be shown of a call."""
-    content, preview = call.content, call.content.preview
-    yield from (content.requested, content.arguments, content.reason or "", preview.headline, preview.body or "")
-    yield from (*preview.impact, *preview.details)
-    yield from (str(part) for row in preview.sample for cell in row.items() for part in cell)
-
-
 def _points(call: Call) -> list[tuple[str, int]]:
     requirement, preview = call.content.requirement, call.content.preview
-    undo = f"Can be undone: {requirement.undo}" if requirement.undo else "Cannot be undone"
-    lines = [(one_line(undo if requirement.risk is Risk.IRREVERSIBLE or requirement.undo else "Can be undone"), 100)]
-    lines += [(one_line(text), 90) for text in preview.impact[:_IMPACTS]]
-    lines += [(f"Asked because: {one_line('; '.join(requirement.reasons))}", 130)] if requirement.reasons else []
+    lines = [(undo_of(call), 100), *((text, 90) for text in preview.impact[:_IMPACTS])]
+    lines.append((limits_of(requirement), 120))
+    if requirement.reasons:
+        lines.append((say("Asked because: {reasons}", reasons="; ".join(requirement.reasons)), 130))
     if preview.precondition:
-        lines.append((one_line(f"Runs only while this holds: {preview.precondition.sentence}"), 110))
+        lines.append((say("Runs only while true: {what}", what=preview.precondition.sentence), 110))
     return lines
 
 
-def _standing(call: Call) -> str:
-    said = standing(call).sentence
-    return said if call.decisions or call.content.requirement.reviewers > 1 else ""
+def _who(call: Call, law: CardLaw, frame: Frame) -> str:
+    """Who may decide; once somebody has, who that was and what is missing."""
+    who = [law.who(call.content.requirement)] if frame.who else []
+    return " ".join([*who, *([so_far(call)] if standing(call).approved_by else [])])
 
 
 def _rows_title(preview: Preview) -> str:
     of = len(preview.rows) or len(preview.sample)
-    shown = min(SAMPLE_ROWS, len(preview.sample))
-    return f"{shown} of {count(of, 'row')}:" if of > shown else f"{count(shown, 'row')}:"
+    if of <= _ALL_ROWS:
+        return say_count(of, "{number} row:", "{number} rows:")
+    return say_count(of, "{number} row in Details, such as:", "{number} rows in Details, such as:")
 
 
 def _rows(preview: Preview, salt: str) -> list[str]:
-    return [_row(preview, row, salt) for row in preview.sample[:SAMPLE_ROWS]]
+    of = len(preview.rows) or len(preview.sample)
+    return [_row(preview, row, salt) for row in preview.sample[: _ALL_ROWS if of <= _ALL_ROWS else 1]]
 
 
 def _row(preview: Preview, row: Row, salt: str) -> str:
-    """Values only, as a line of a list reads; the details name the columns."""
+    """As many whole values as fit one line of a phone; the details name the columns and have the others."""
     cells = [
         mask(row[column], salt) if column in preview.personal else one_line(str(row[column]))
         for column in preview.brief or preview.columns or tuple(row)
         if row.get(column) is not None
     ]
+    while len(cells) > 1 and len(" · ".join(cells)) > _ROW:
+        cells.pop()
     return one_line(" · ".join(cells))
 
 
-def _controls(call: Call, *, more: bool) -> Block:
+def _controls(call: Call, of: int, *, more: bool) -> Block:
     value = str(CallRef(call.key, call.version))
-    approve = button("Approve", ActionId.APPROVE, value, style="primary", label=f"Approve call {call.number}")
+    approve = button(
+        say("Approve"), ActionId.APPROVE, value, style="primary", label=say("Approve call {number}", number=call.number)
+    )
     if call.content.requirement.confirm:
-        approve["confirm"] = confirm(
-            f"Approve call {call.number}?", cut(one_line(call.content.preview.headline), 80), "Approve"
-        )
-    reject = button("Reject", ActionId.REJECT, value, label=f"Reject call {call.number}")
-    edit = button("Edit", ActionId.EDIT, value, label=f"Edit call {call.number}")
-    details = _details_button(call, "Details (more)" if more else "Details")
+        approve["confirm"] = _asked_twice(call, of)
+    reject = button(say("Reject"), ActionId.REJECT, value, label=say("Reject call {number}", number=call.number))
+    edit = button(say("Edit"), ActionId.EDIT, value, label=say("Edit call {number}", number=call.number))
+    details = _details_button(call, say("Details (more)") if more else say("Details"))
     deciding = [] if call.refreshing or not fully_readable(call) else [approve]
     editing = [] if call.refreshing or call.content.problem else [edit]
     return actions(call_block(call.key), *deciding, reject, *editing, details)
 
 
-def _details_button(call: Call, text: str = "Details") -> Block:
+def _asked_twice(call: Call, of: int) -> Block:
+    """What happens, in words, before it does."""
+    preview = call.content.preview
+    title = say("Approve: {what}?", what=cut(one_line(preview.headline), 85))
+    told = [undo_of(call), *(preview.impact[:2] if of <= FULL_CARD // 2 else ())]
+    text = " · ".join(cut(one_line(part), 90) for part in told)
+    return confirm(title, text, say("Approve"), style="danger" if irreversible(call) else "primary")
+
+
+def _small_print(call: Call, run_agent: str) -> Block:
+    tool = inert(call.tool, 60)
+    if call.agent != run_agent:
+        tool = say("{tool}, asked by agent {agent}", tool=tool, agent=inert(call.agent, 50))
+    seal = f" · {say('seal {seal}', seal=f'`{short_seal(call.seal)}`')}" if call.seal else ""
+    which = say("call {number}, version {version}", number=call.number, version=call.version)
+    return context(f"{which} · {tool}{seal}")
+
+
+def _details_button(call: Call, text: str = "") -> Block:
     value = str(CallRef(call.key, call.version))
-    found = button(text, ActionId.DETAILS, value, label=f"Details of call {call.number}")
-    return {**found, "text": plain_text(text, 30)}
+    shown = text or say("Details")
+    found = button(shown, ActionId.DETAILS, value, label=say("Details of call {number}", number=call.number))
+    return {**found, "text": plain_text(shown, 30)}

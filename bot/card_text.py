@@ -1,17 +1,25 @@
-"""The words of a card: title, sums, deadline, and what became of a call."""
+"""The words of a card: what is asked and how much, until when, and by whom."""
 
-from approvals.lifecycle import Cause, State
+import re
+from collections import Counter
+from datetime import UTC, datetime
+
+from approvals.lifecycle import State
 from approvals.models import BatchView, Call
-from bot.blocks import Block, leaf, when
-from bot.standing import standing
-from bot.text import count, cut, inert, listed, one_line
+from bot.language import say, say_count, say_list
+from bot.text import clip, cut, inert, one_line
 from policies.money import Money
-from policies.requirement import Requirement
+from policies.requirement import Requirement, Spending
+from policies.risk import Risk
 
-#: Characters of one reviewer's name.
-_NAME = 60
-
+#: Characters of one reviewer's name, and of the requester's own words on a card.
+NAME = 60
+_REQUEST = 150
+#: A headline in the heading of a card; a longer one stands in full below it.
+HEADING = 125
 OPEN = frozenset({State.PROPOSED, State.PENDING_REVIEW, State.APPROVED, State.EXECUTING})
+#: `Delete 21 customers...`: what happens to how many of what, as previews write it.
+_COUNTED = re.compile(r"(?P<verb>[A-Z]\w+) (?P<number>\d{1,3}(?:,\d{3})*|\d+) (?P<noun>\w+)")
 
 
 def pending(view: BatchView) -> list[Call]:
@@ -31,7 +39,7 @@ def sums(requirements: list[Requirement]) -> str:
         if amount is not None:
             known = by_currency.get(amount.currency)
             by_currency[amount.currency] = known + amount if known else amount
-    return listed([str(money) for _, money in sorted(by_currency.items())])
+    return say_list([str(money) for _, money in sorted(by_currency.items())])
 
 
 def own_amount(requirement: Requirement) -> Money | None:
@@ -47,148 +55,142 @@ def total(calls: list[Call]) -> str:
 def title(view: BatchView) -> str:
     """What and how much, for the heading."""
     waiting = pending(view)
+    if waiting and len(view.calls) == 1:
+        return say("To decide: {what}", what=one_line(waiting[0].content.preview.headline))
     if waiting:
         amount = f", {total(waiting)}" if total(waiting) else ""
-        return f"{count(len(waiting), 'call')} to decide: {view.batch.radius}{amount}"
-    return f"{'Settled' if settled(view) else 'Decided'}: {view.batch.radius}{tally_of(view)}"
+        return f"{_how_many(view, waiting)}: {view.batch.radius}{amount}"
+    word = say("Settled") if settled(view) else say("Decided")
+    return f"{word}: {view.batch.radius}{tally_of(view)}"
+
+
+def _how_many(view: BatchView, waiting: list[Call]) -> str:
+    if len(waiting) == len(view.calls):
+        return say_count(len(waiting), "{number} call to decide", "{number} calls to decide")
+    return say_count(
+        len(view.calls), "{open} of {number} call to decide", "{open} of {number} calls to decide", open=len(waiting)
+    )
 
 
 def tally_of(view: BatchView) -> str:
     """`, 7 done, 1 rejected`, for a card that nobody has to decide any more."""
-    words = {
-        State.SUCCEEDED: "done",
-        State.REJECTED: "not run",
-        State.EXPIRED: "expired",
-        State.FAILED: "failed",
-        State.UNKNOWN: "unknown",
-        State.APPROVED: "approved",
-        State.EXECUTING: "running",
+    number = Counter(call.state for call in view.calls)
+    counted = {
+        State.SUCCEEDED: say_count(number[State.SUCCEEDED], "{number} done", "{number} done"),
+        State.REJECTED: say_count(number[State.REJECTED], "{number} not run", "{number} not run"),
+        State.EXPIRED: say_count(number[State.EXPIRED], "{number} expired", "{number} expired"),
+        State.FAILED: say_count(number[State.FAILED], "{number} did not happen", "{number} did not happen"),
+        State.UNKNOWN: say_count(number[State.UNKNOWN], "{number} unknown", "{number} unknown"),
+        State.APPROVED: say_count(number[State.APPROVED], "{number} approved", "{number} approved"),
+        State.EXECUTING: say_count(number[State.EXECUTING], "{number} running", "{number} running"),
     }
-    counted = [(sum(call.state is state for call in view.calls), word) for state, word in words.items()]
-    return "".join(f", {number} {word}" for number, word in counted if number)
+    return "".join(f", {said}" for state, said in counted.items() if number[state])
 
 
 def deadline(view: BatchView) -> str:
     """Until when the card can be decided, in the reader's time zone; mrkdwn."""
     batch = view.batch
     if batch.decide_by is None:
-        return f"{count(max(1, batch.ttl_s // 60), 'minute')} to decide once posted"
+        return say_count(
+            max(1, batch.ttl_s // 60), "{number} minute to decide once posted", "{number} minutes to decide once posted"
+        )
     at = batch.decide_by // 1000
-    shown = f"<!date^{at}^{{date_short_pretty}} {{time}}|{at} (seconds since 1970, UTC)>"
-    return f"decide by {shown}"
+    shown = f"<!date^{at}^{{date_short_pretty}} {{time}}|{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC>"
+    return say("decide by {time}", time=shown)
 
 
 def attention(view: BatchView) -> list[str]:
     """Who is looking at it, and whether the next tier was added; mrkdwn."""
     found = []
     if view.batch.on_it:
-        found.append(f"{inert(view.batch.on_it_name or view.batch.on_it, _NAME)} is on it")
+        found.append(say("{name} is on it", name=inert(view.batch.on_it_name or view.batch.on_it, NAME)))
     if view.batch.escalated_at:
-        found.append("the next tier may decide too")
+        found.append(say("the next tier may decide too"))
     return found
 
 
+def request(view: BatchView) -> str:
+    """Who asked, in their own words; mrkdwn. All of the words are in the details and above in the thread."""
+    words = inert(clip(one_line(view.run.request), _REQUEST), 2 * _REQUEST)
+    who = f"<@{view.run.requester}>"
+    return say("{who} asked: “{words}”", who=who, words=words) if words else say("Asked by {who}", who=who)
+
+
 def origin(view: BatchView) -> str:
-    """Who asked for it, in which run; mrkdwn."""
+    """In which run, by which agent; mrkdwn."""
     run = view.run
-    agent = f" · agent {inert(run.agent, 80)}" if run.agent else ""
-    return f"Asked by <@{run.requester}> · run `{run.id}`{agent}"
+    agent = f" · {say('agent {name}', name=inert(run.agent, 80))}" if run.agent else ""
+    return f"{say('run {id}', id=f'`{run.id}`')}{agent}"
 
 
 def notification(view: BatchView) -> str:
     """One inert line for notifications and screen readers."""
     waiting = pending(view)
+    heading = f"{inert(title(view), 600)}."
     if not waiting:
-        return f"{inert(title(view), 600)}."
+        return heading
+    end = f" {say('Cannot be undone.')}" if any(map(irreversible, waiting)) else ""
+    if len(view.calls) == 1:
+        return f"{heading} {inert(view.batch.radius, 300)}.{end}"
     first = inert(waiting[0].content.preview.headline, 300)
-    more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-    return f"{inert(title(view), 600)}. {first}{more}."
+    more = say_count(len(waiting) - 1, " and {number} more", " and {number} more") if len(waiting) > 1 else ""
+    return f"{heading} {first}{more}.{end}"
 
 
-def decided_by(call: Call) -> str:
-    """The names of those whose approval counts, or of who rejected."""
-    if call.state is State.REJECTED and call.cause is Cause.PERSON:
-        rejected = [decision for decision in call.decisions if decision.verdict == "reject"]
-        return cut(one_line(rejected[-1].name), _NAME) if rejected else "a person"
-    names = {decision.reviewer: cut(one_line(decision.name), _NAME) for decision in call.decisions}
-    return listed([names.get(user, user) for user in standing(call).approved_by])
+def irreversible(call: Call) -> bool:
+    """Whether what it does cannot be taken back."""
+    requirement = call.content.requirement
+    return requirement.risk is Risk.IRREVERSIBLE and not requirement.undo
 
 
-def decided_at(call: Call) -> int:
-    """When the last decision on the call was made, ms; 0 when nobody decided."""
-    return max((decision.at for decision in call.decisions), default=0)
+def undo_of(call: Call) -> str:
+    """Whether and how it can be taken back."""
+    undo = call.content.requirement.undo
+    if undo:
+        return say("Can be undone: {how}", how=one_line(undo))
+    return say("Cannot be undone") if irreversible(call) else say("Can be undone")
 
 
-def approval(call: Call) -> list[Block]:
-    """`Approved by Bruno Billing, 23:10, 312.40 EUR -> 250.00 EUR`."""
-    names = decided_by(call)
-    words = [leaf(f"Approved by {names}" if names else "Approved by policy", bold=True)]
-    if names and decided_at(call):
-        words += [leaf(", "), when(decided_at(call))]
-    if call.content.previous:
-        words.append(leaf(f", {cut(one_line('; '.join(call.content.previous)), 200)}"))
-    return words
+def limits_of(requirement: Requirement, most: int = 1) -> str:
+    """What it takes from the limits that count it, the tightest first; `most` of them."""
+    counted = [spending for spending in requirement.spends if spending.amounts]
+    if not counted:
+        return say("Counts against no limit")
+    tightest = sorted(counted, key=lambda one: one.limit.minor - _largest(one).minor)
+    shown = "; ".join(map(_taken, tightest[:most]))
+    if len(counted) > most:
+        shown = say_count(len(counted) - most, "{shown}; and {number} more", "{shown}; and {number} more", shown=shown)
+    return say("Limit: {limits}", limits=shown)
 
 
-def status(call: Call) -> list[Block]:  # noqa: PLR0911 - one case per state
-    """What became of a call that nobody has to decide any more."""
-    match call.state:
-        case State.APPROVED:
-            return [*approval(call), leaf(". Waiting to run.")]
-        case State.EXECUTING:
-            since = [when(call.claimed_at)] if call.claimed_at else [leaf("now")]
-            return [*approval(call), leaf(". Running since "), *since, leaf(".")]
-        case State.SUCCEEDED:
-            at = [leaf(" at "), when(call.ended_at)] if call.ended_at else []
-            return [*approval(call), leaf(". "), leaf("Done", bold=True), *at, leaf(".")]
-        case State.FAILED:
-            why = cut(one_line(call.reason or "the tool said no"), 250)
-            return [*approval(call), leaf(". "), leaf("Did not happen", bold=True), leaf(f": {why}")]
-        case State.UNKNOWN:
-            return [
-                *approval(call),
-                leaf(". "),
-                leaf("Nobody can tell yet whether it happened", bold=True),
-                leaf("; ops has been told. It will not be tried again."),
-            ]
-        case State.REJECTED:
-            return refusal(call)
-        case State.EXPIRED:
-            return expiry(call)
-        case State.PROPOSED:
-            return [leaf("Needs nobody's approval; judged again when the other calls are decided.")]
-        case State.PENDING_REVIEW:
-            return [leaf("Waiting for a decision.")]
+def _largest(spending: Spending) -> Money:
+    return max(spending.amounts.values(), key=lambda amount: amount.minor)
 
 
-def refusal(call: Call) -> list[Block]:
-    """Who or what refused, and why."""
-    reason = cut(one_line(call.reason or ""), 300)
-    why = f": {reason}" if reason else "."
-    match call.cause:
-        case Cause.PERSON:
-            kind = " (a corrected proposal is welcome)" if _correction(call) else ""
-            return [leaf(f"Rejected by {decided_by(call)}", bold=True), leaf(f"{kind}{why}")]
-        case Cause.WITHDRAWN:
-            return [leaf("Withdrawn", bold=True), leaf(why)]
-        case Cause.CAP | Cause.BUDGET:
-            return [leaf("Not run, a limit is reached", bold=True), leaf(why)]
-        case Cause.VETO:
-            return [leaf("Not run, a person refused the same before", bold=True), leaf(why)]
-        case _:
-            return [leaf("Refused by policy", bold=True), leaf(why)]
+def _taken(spending: Spending) -> str:
+    most, limit, cap = str(_largest(spending)), str(spending.limit), one_line(spending.cap)
+    if len(spending.amounts) == 1:
+        return say("{amount} of {limit}, {cap}", amount=most, limit=limit, cap=cap)
+    return say("up to {amount} of {limit}, {cap}", amount=most, limit=limit, cap=cap)
 
 
-def expiry(call: Call) -> list[Block]:
-    """Why time ended the call."""
-    match call.cause:
-        case Cause.LAPSED:
-            return [leaf("Not run", bold=True), leaf(": the approval became too old before it could be used.")]
-        case Cause.UNPOSTED:
-            return [leaf("Not run", bold=True), leaf(": its card could not be posted in time.")]
-        case _:
-            return [leaf("Expired", bold=True), leaf(": nobody decided in time. That is nobody's refusal.")]
+def together(calls: list[Call], most: int) -> str:
+    """What approving all of these does, in words: `Delete 50 customers`, else each headline; and the sum."""
+    headlines = [one_line(call.content.preview.headline) for call in calls]
+    amount = total(calls)
+    counted = _counted(headlines)
+    if counted:
+        return cut(f"{counted}, {amount}" if amount else counted, most)
+    listed = cut("; ".join(headlines), most - 40)
+    return f"{listed}. {say('Together {total}', total=amount)}" if amount else listed
 
 
-def _correction(call: Call) -> bool:
-    return any(decision.verdict == "reject" and decision.correction for decision in call.decisions)
+def _counted(headlines: list[str]) -> str:
+    """`Delete 50 customers` for `Delete 21 customers: ...` and `Delete 29 customers: ...`; empty when they differ."""
+    found = [match for match in map(_COUNTED.match, headlines) if match]
+    kinds = {(match["verb"], match["noun"].removesuffix("s")) for match in found}
+    plural = next((match["noun"] for match in found if match["number"] != "1"), "")
+    if len(kinds) != 1 or len(found) < len(headlines) or not plural:
+        return ""
+    number = sum(int(match["number"].replace(",", "")) for match in found)
+    return f"{found[0]['verb']} {number:,} {plural}"

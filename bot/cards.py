@@ -17,12 +17,25 @@ from bot.blocks import (
     person,
     rich,
 )
-from bot.card_parts import call_blocks, folded
-from bot.card_text import attention, deadline, notification, origin, pending, settled, title, total
+from bot.card_parts import Frame, agents_words, call_blocks, folded, own_words
+from bot.card_text import (
+    HEADING,
+    attention,
+    deadline,
+    irreversible,
+    notification,
+    origin,
+    pending,
+    request,
+    settled,
+    title,
+    together,
+)
 from bot.details import fully_readable
 from bot.ids import FOOTER, RUN, ActionId, BatchRef
+from bot.language import say, say_count
 from bot.standing import Addressed, CardLaw
-from bot.text import count, cut
+from bot.text import cut, inert, one_line
 
 _FEW = 2
 
@@ -32,17 +45,18 @@ def render_card(view: BatchView, law: CardLaw) -> Message:
     if settled(view):
         return Message(
             cut(notification(view), FALLBACK_TEXT),
-            [header(title(view)), *map(folded, view.calls), _origin(view), *_asking_again(view)],
+            [header(title(view)), *map(folded, view.calls), _asked(view), *_asking_again(view)],
         )
     waiting = pending(view)
-    blocks = [header(title(view)), _origin(view)]
+    who, words = _same_who(waiting, law), _same_words(waiting)
+    blocks = [header(title(view)), *_head(view, waiting, law)]
+    blocks += [rich(line(leaf(who, bold=True)))] if who else []
+    frame = _frame(view, waiting, who=who, words=words)
+    for at, call in enumerate(view.calls):
+        blocks += [*([divider()] if at or frame.heading else []), *call_blocks(call, law, frame)]
+    blocks += [*_footer(view, waiting), *([rich(own_words(words))] if words else []), _asked(view)]
     if waiting:
         blocks.append(rich(line(*_for(view, law))))
-    if law.switches():
-        blocks.append(context(f"⚠ {law.switches()}"))
-    for call in view.calls:
-        blocks += [divider(), *call_blocks(call, law, of=len(view.calls))]
-    blocks += _footer(view, waiting)
     return Message(cut(f"{notification(view)}{_mentions(view, law)}", FALLBACK_TEXT), blocks)
 
 
@@ -57,20 +71,45 @@ def addressed(view: BatchView, law: CardLaw) -> Addressed:
     return Addressed(tuple(users), tuple(usergroups))
 
 
-def _origin(view: BatchView) -> Block:
-    parts = [origin(view)]
-    if pending(view):
-        parts += [deadline(view), *attention(view)]
-    return context(" · ".join(parts))
+def _head(view: BatchView, waiting: list[Call], law: CardLaw) -> list[Block]:
+    """Until when, and what is hurt if it goes wrong where the heading does not say that."""
+    radius = [inert(view.batch.radius, 200)] if len(view.calls) == 1 and waiting else []
+    parts = [*([deadline(view), *attention(view)] if waiting else []), *radius]
+    found = [context(" · ".join(parts))] if parts else []
+    return [*found, *([context(f"⚠ {law.switches()}")] if law.switches() else [])]
+
+
+def _frame(view: BatchView, waiting: list[Call], *, who: str, words: str) -> Frame:
+    alone = len(view.calls) == 1
+    heading = not alone or not waiting or len(one_line(waiting[0].content.preview.headline)) > HEADING
+    return Frame(len(view.calls), heading=heading, who=not who, words=not words, agent=view.run.agent)
+
+
+def _same_who(waiting: list[Call], law: CardLaw) -> str:
+    """Who may decide, when there are several calls and it is the same for all of them."""
+    said = {law.who(call.content.requirement) for call in waiting}
+    return cut(one_line(said.pop()), 300) if len(said) == 1 and len(waiting) >= _FEW else ""
+
+
+def _same_words(waiting: list[Call]) -> str:
+    """What the agent said beside the calls, when it said the same beside all of them; then once is enough."""
+    said = {agents_words(call) for call in waiting}
+    return said.pop() if len(said) == 1 else ""
+
+
+def _asked(view: BatchView) -> Block:
+    return context(f"{request(view)} · {origin(view)}")
 
 
 def _for(view: BatchView, law: CardLaw) -> list[Block]:
     who = addressed(view, law)
     mentions = [person(user) for user in who.users[:20]]
     mentions += [{"type": "usergroup", "usergroup_id": group} for group in who.usergroups[:10]]
-    words: list[Block] = (
-        [leaf("For ")] if mentions else [leaf("Nobody may decide this; ops must look at reviewers.toml.")]
-    )
+    if not mentions and view.batch.quiet:
+        return [leaf(say("Nobody is notified, since too few are awake. Whoever may decide still can."))]
+    if not mentions:
+        return [leaf(say("Nobody may decide this; ops must look at reviewers.toml."))]
+    words: list[Block] = [leaf(f"{say('For')} ")]
     for mention in mentions:
         words += [mention, leaf(" ")]
     return words
@@ -80,39 +119,48 @@ def _mentions(view: BatchView, law: CardLaw) -> str:
     who = addressed(view, law)
     users = [f"<@{user}>" for user in who.users[:20]]
     groups = [f"<!subteam^{group}>" for group in who.usergroups[:10]]
-    return f" For {' '.join((*users, *groups))}" if users or groups else ""
+    return f" {say('For')} {' '.join((*users, *groups))}" if users or groups else ""
+
+
+def _looking(view: BatchView) -> Block:
+    label = say("Say that you are looking; it decides nothing")
+    return button(say("I'm on it"), ActionId.ON_IT, str(batch_ref(view)), label=label)
 
 
 def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
     """Controls for everything that waits, once there is more than one thing; and to say that somebody is looking."""
-    value = str(batch_ref(view))
-    looking = button("I'm on it", ActionId.ON_IT, value, label="Say that you are looking; it decides nothing")
     if not waiting:
         return []
     if len(waiting) < _FEW:
-        return [actions(FOOTER, looking)]
-    number = count(len(waiting), "call")
-    reject = button(
-        f"Reject all {len(waiting)}", ActionId.REJECT_ALL, value, style="danger", label=f"Reject all {number}"
-    )
-    review = button("Review…", ActionId.REVIEW, value, label="Decide each call in one window")
+        return [actions(FOOTER, _looking(view))]
+    value, number = str(batch_ref(view)), len(waiting)
+    label = say_count(number, "Reject all {number} call", "Reject all {number} calls")
+    reject = button(say("Reject all {number}", number=number), ActionId.REJECT_ALL, value, style="danger", label=label)
+    review = button(say("Review…"), ActionId.REVIEW, value, label=say("Decide each call in one window"))
     ready = [call for call in waiting if not call.refreshing and fully_readable(call)]
-    deciding = [_approve_all(view, waiting, value)] if len(ready) == len(waiting) else []
-    return [divider(), actions(FOOTER, *deciding, reject, review, looking)]
+    deciding = [_approve_all(view, waiting, value)] if len(ready) == number else []
+    return [divider(), actions(FOOTER, *deciding, reject, review, _looking(view))]
 
 
 def _asking_again(view: BatchView) -> list[Block]:
     """What nobody decided may be asked once more, by whoever asked."""
     if not any(call.state is State.EXPIRED for call in view.calls):
         return []
-    return [actions(RUN, button("Ask again", ActionId.ASK_AGAIN, view.run.id, label="Ask the agent the same again"))]
+    label = say("Ask the agent the same again")
+    return [actions(RUN, button(say("Ask again"), ActionId.ASK_AGAIN, view.run.id, label=label))]
 
 
 def _approve_all(view: BatchView, waiting: list[Call], value: str) -> Block:
-    number = count(len(waiting), "call")
-    amount = f", together {total(waiting)}" if total(waiting) else ""
-    found = button(f"Approve all {len(waiting)}", ActionId.APPROVE_ALL, value, label=f"Approve all {number}")
-    found["confirm"] = confirm(f"Approve {number}?", f"{number}{amount}, {view.batch.radius}.", "Approve all")
+    number = len(waiting)
+    label = say_count(number, "Approve all {number} call", "Approve all {number} calls")
+    found = button(say("Approve all {number}", number=number), ActionId.APPROVE_ALL, value, label=label)
+    lost = any(map(irreversible, waiting))
+    radius = cut(one_line(view.batch.radius), 60)
+    parts = [together(waiting, 170), f"{radius[:1].upper()}{radius[1:]}", *([say("Cannot be undone")] if lost else [])]
+    title = say_count(number, "Approve {number} call?", "Approve {number} calls?")
+    yes = say("Approve all {number}", number=number)
+    style = "danger" if lost else "primary"
+    found["confirm"] = confirm(title, f"{'. '.join(parts)}.", yes, style=style)
     return found
 
 

@@ -6,9 +6,14 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from approvals.models import Call
+from approvals.models import Call, CallContent
 from bot.blocks import Block, bullets, leaf, line, preformatted, rich, when
-from bot.text import one_line, visible
+from bot.card_text import limits_of, undo_of
+from bot.common_reasons import shown_reason
+from bot.language import HOLE, around, say
+from bot.lookalikes import lookalikes
+from bot.standing import law_changed
+from bot.text import hidden_warning, one_line, visible
 from policies.money import Money
 from policies.strict_json import ArgumentsRefused, read_json
 
@@ -34,9 +39,19 @@ def fully_readable(call: Call) -> bool:
     return size <= MOST_CHARACTERS
 
 
-def detail_pages(call: Call) -> list[list[Block]]:
+class Around(NamedTuple):
+    """What the details tell beside the call itself: the requester's words, the law in force, when the card came."""
+
+    request: str = ""
+    law: str = ""
+    posted_at: int | None = None
+
+
+def detail_pages(call: Call, around_it: Around | None = None) -> list[list[Block]]:
     """The details of a call, page by page."""
-    blocks = [block for part in _parts(call) for block in _blocks(part)] + [_history(call)]
+    beside = around_it or Around()
+    parts = [block for part in _parts(call, beside) for block in _blocks(part)]
+    blocks = [*_now(call, beside), *parts, _history(call)]
     pages: list[list[Block]] = [[]]
     size = 0
     for block in blocks:
@@ -49,39 +64,77 @@ def detail_pages(call: Call) -> list[list[Block]]:
     return pages
 
 
-def _parts(call: Call) -> Iterator[Part]:
+def _now(call: Call, beside: Around) -> list[Block]:
+    """Whether anything has changed since it was asked, as far as that is known."""
+    changed = law_changed(call, beside.law)
+    said = [line(leaf(f"⚠ {changed}", bold=True))] if changed else []
+    again = say("It is looked up again before the call runs; if it differs, the call comes back here.")
+    if call.version > 1:
+        looked = leaf(say("Our data as it was when version {number} was made.", number=call.version))
+        return [rich(*said, line(looked, leaf(f" {again}")))]
+    if beside.posted_at is None:
+        return [rich(*said)] if said else []
+    before, after = around(say("Our data as looked up before {time}, when the card was posted.", time=HOLE))
+    at = when(beside.posted_at, "{date_short_pretty} {time}")
+    return [rich(*said, line(leaf(before), at, leaf(f"{after} {again}")))]
+
+
+def _parts(call: Call, beside: Around) -> Iterator[Part]:
+    """What is short and weighs most comes first; what is long follows, to the last row."""
     content, preview = call.content, call.content.preview
-    yield Part("What would happen", preview.headline)
-    yield Part("Why it could not be judged", content.problem or "")
-    yield Part("Arguments that would run", readable(content.arguments))
-    if content.requested != content.arguments:
-        yield Part("What the agent asked for, as it wrote it", content.requested)
-    yield Part("Text", preview.body or "")
-    yield Part("Impact", "\n".join(preview.impact))
-    yield Part("Rows", "\n".join(_row(row) for row in preview.rows or preview.sample))
-    yield Part("More", "\n".join(preview.details))
+    yield Part(say("What would happen"), preview.headline)
+    yield Part(say("Changed since the version before"), "\n".join(content.previous))
+    yield Part(say("Why it could not be judged"), content.problem or "")
+    yield Part(say("Unusual letters"), _unusual(content))
+    yield Part(say("Undo"), undo_of(call))
+    yield Part(say("Impact"), "\n".join(preview.impact))
+    yield Part(say("Cost and limits"), limits_of(content.requirement, len(content.requirement.spends)))
+    yield Part(say("Why a person is asked"), "\n".join(content.requirement.reasons))
+    yield Part(say("Text"), preview.body or "")
+    yield Part(say("What was asked, in the requester's own words"), beside.request)
+    yield Part(say("The agent's own words, not checked"), content.reason or "")
     if preview.precondition:
-        yield Part("Runs only while this holds", preview.precondition.sentence)
-        yield Part("Rows it rests on", "\n".join(f"{k}: {_row(row)}" for k, row in preview.precondition.rows.items()))
-    yield Part("What our own data says", "" if content.facts == "{}" else readable(content.facts))
-    yield Part("Why a person is asked", "\n".join(content.requirement.reasons))
-    yield Part("Undo", content.requirement.undo or "Cannot be undone.")
-    yield Part("The agent's own words, not checked", content.reason or "")
-    yield Part("What the agent looked up before", "\n".join(content.lookups))
-    yield Part("Changed since the version before", "\n".join(content.previous))
-    yield Part("Identity", _identity(call))
+        yield Part(say("Runs only while true"), preview.precondition.sentence)
+    yield Part(say("Arguments that would run"), readable(content.arguments))
+    if content.requested != content.arguments:
+        yield Part(say("What the agent asked for, as it wrote it"), content.requested)
+    yield Part(say("Rows"), "\n".join(_row(row) for row in preview.rows or preview.sample))
+    yield Part(say("More"), "\n".join(preview.details))
+    if preview.precondition:
+        rows = "\n".join(f"{k}: {_row(row)}" for k, row in preview.precondition.rows.items())
+        yield Part(say("Rows it rests on"), rows)
+    yield Part(say("What our own data says"), "" if content.facts == "{}" else readable(content.facts))
+    yield Part(say("What the agent looked up before"), "\n".join(content.lookups))
+    yield Part(say("Identity"), _identity(call))
+
+
+def _unusual(content: CallContent) -> str:
+    """What is hidden, and which addresses and links may imitate others, each as machines write it."""
+    texts = (content.arguments, content.requested, content.preview.model_dump_json())
+    lines = [hidden_warning(texts[:1])]
+    for one in lookalikes((*texts[:2], *_cells(content))):
+        parts = [one.written, *([one.host] if one.host else []), "+".join(one.scripts).lower()]
+        seems = f" · {say('looks like {name}', name=one.seems)}" if one.seems else ""
+        lines.append(f"{' · '.join(parts)}{seems}")
+    return "\n".join(text for text in lines if text)
+
+
+def _cells(content: CallContent) -> Iterator[str]:
+    for row in content.preview.rows or content.preview.sample:
+        yield from (str(value) for value in row.values())
 
 
 def _identity(call: Call) -> str:
+    needs = call.content.requirement
     lines = {
-        "tool": call.tool,
-        "agent": f"{call.agent} ({call.content.agent_version})",
-        "blast radius": call.content.requirement.radius,
-        "resources": ", ".join(call.content.requirement.resources) or "none named",
-        "call": f"{call.key}, version {call.version}",
-        "idempotency key": call.idempotency_key,
-        "law": call.content.requirement.law,
-        "seal": call.seal,
+        say("tool"): call.tool,
+        say("agent"): f"{call.agent} ({call.content.agent_version})",
+        say("blast radius"): needs.radius,
+        say("resources"): ", ".join(needs.resources) or say("none named"),
+        say("call"): say("{key}, version {number}", key=call.key, number=call.version),
+        say("idempotency key"): call.idempotency_key,
+        say("law"): needs.law,
+        say("seal"): call.seal,
     }
     return "\n".join(f"{name}: {value}" for name, value in lines.items())
 
@@ -111,7 +164,7 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
 def _money(value: dict[str, Any]) -> str | None:
     """An amount as people read it, and as it is stored; None when it is something else."""
     try:
-        return f"{Money.model_validate(value)} ({value['minor']} minor units)"
+        return say("{amount} ({minor} minor units)", amount=Money.model_validate(value), minor=value["minor"])
     except ValidationError:
         return None
 
@@ -125,7 +178,7 @@ def _blocks(part: Part) -> Iterator[Block]:
     if not text.strip():
         return
     for number, chunk in enumerate(_chunks(text)):
-        title = part.title if number == 0 else f"{part.title} (continued)"
+        title = part.title if number == 0 else say("{title} (continued)", title=part.title)
         yield rich(line(leaf(title, bold=True)), preformatted(chunk))
 
 
@@ -141,8 +194,17 @@ def _chunks(text: str) -> Iterator[str]:
 def _history(call: Call) -> Block:
     lines = []
     for decision in call.decisions:
-        why = f": {one_line(decision.reason)[:500]}" if decision.reason else ""
-        words = leaf(f"version {decision.version}: {decision.verdict} by {one_line(decision.name)}{why}, ")
-        lines.append(line(words, when(decision.at, "{date_short_pretty} {time}")))
-    title = line(leaf("Decisions", bold=True))
-    return rich(title, bullets(lines)) if lines else rich(title, line(leaf("None yet.")))
+        why = f": {one_line(shown_reason(decision.reason))[:500]}" if decision.reason else ""
+        said = say(
+            "version {number}: {verdict} by {name}",
+            number=decision.version,
+            verdict=_verdict(decision.verdict),
+            name=one_line(decision.name),
+        )
+        lines.append(line(leaf(f"{said}{why}, "), when(decision.at, "{date_short_pretty} {time}")))
+    title = line(leaf(say("Decisions"), bold=True))
+    return rich(title, bullets(lines)) if lines else rich(title, line(leaf(say("None yet."))))
+
+
+def _verdict(verdict: str) -> str:
+    return {"approve": say("approved"), "edit": say("edited"), "reject": say("rejected")}.get(verdict, verdict)

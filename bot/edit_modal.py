@@ -2,48 +2,62 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.blocks import MODAL_BLOCKS, Block, context, leaf, line, option, rich
-from bot.ids import CallbackId, Place, argument_block
+from bot.blocks import MODAL_BLOCKS, Block, context, leaf, line, option, plain_text, rich
+from bot.ids import ActionId, CallbackId, Place, argument_block, line_block
+from bot.language import say, say_count
+from bot.law_words import in_readers_words
 from bot.modals import View, field, modal, notice, text_input
 from bot.payloads import Submission
-from bot.text import hides, plain
+from bot.text import clip, hides, one_line, plain
 from policies.edits import EditField
 
-NOTHING = "The law of this tool lets nobody change anything. Reject it and propose a correction instead."
-_MOST_FIELDS = MODAL_BLOCKS - 4
+#: Values of so many lines stand in the window at once; of more, a person first chooses whose to change.
+AT_ONCE = 6
+_MOST_FIELDS = MODAL_BLOCKS - 5
 _OPTIONS = 100
 _ID = 255
 _TEXT = 3000
 
 
+def nothing_to_edit(place: Place, number: int) -> View:
+    """What is shown for a call of which nobody may change anything."""
+    why = say("The law of this tool lets nobody change anything. Reject it and propose a correction instead.")
+    return notice(CallbackId.EDIT, _title(number), place, why)
+
+
 def edit_modal(fields: Sequence[EditField], place: Place, number: int) -> View:
-    """One input for each value that may be changed."""
-    shown = shown_fields(fields)
-    if not shown:
-        return notice(CallbackId.EDIT, f"Edit call {number}", place, NOTHING)
-    intro = "Saving is your approval of the changed call, once it has been checked."
-    blocks: list[Block] = [rich(line(leaf(intro))), *map(_input, shown)]
-    if len(shown) < len(fields):
-        more = f"{len(fields) - len(shown)} more values cannot be shown here. Reject and propose a correction for them."
-        blocks.append(context(more))
-    return modal(CallbackId.EDIT, f"Edit call {number}", blocks, place, submit="Save and approve")
+    """The subset first, then a choice of the line to change, then the inputs of the lines that were chosen."""
+    shown = shown_fields(fields, place.lines)
+    choice = _choice_of_line(fields, place.lines)
+    if not shown and not choice:
+        return nothing_to_edit(place, number)
+    intro = say("Saving is your approval of the changed call, once it has been checked.")
+    subsets = [one for one in shown if one.kind == "subset"]
+    newest = fields[place.lines[-1]].pointer if place.lines and place.lines[-1] < len(fields) else ""
+    inputs = [_input(one, focus=one.pointer == newest) for one in shown if one.kind != "subset"]
+    blocks: list[Block] = [rich(line(leaf(intro))), *map(_input, subsets), *choice, *inputs]
+    blocks += _left_out(fields)
+    return modal(CallbackId.EDIT, _title(number), blocks, place, submit=say("Save and approve"))
 
 
-def shown_fields(fields: Sequence[EditField]) -> list[EditField]:
-    """Those that Slack can show."""
-    return [field for field in fields if _fits(field)][:_MOST_FIELDS]
+def shown_fields(fields: Sequence[EditField], lines: Sequence[int] = ()) -> list[EditField]:
+    """Those with an input: all, or where there are many lines, those of the chosen ones (their places in `fields`)."""
+    folded = _folded(fields)
+    chosen = {at for at in lines if at in folded}
+    shown = [one for at, one in enumerate(fields) if _fits(one) and (at not in folded or at in chosen)]
+    return shown[:_MOST_FIELDS]
 
 
 def read_edit(fields: Sequence[EditField], submitted: Submission) -> dict[str, str | tuple[str, ...]]:
     """What was typed, by pointer. An input that came back empty counts as empty text."""
     typed: dict[str, str | tuple[str, ...]] = {}
-    for one in shown_fields(fields):
+    for one in shown_fields(fields, submitted.place.lines):
         block = argument_block(one.pointer)
         if block not in submitted.values:
             continue
         value = submitted.values[block]
         if one.kind == "subset":
-            typed[one.pointer] = tuple(_chosen(one, index) for index in value or ())
+            typed[one.pointer] = _kept(one, tuple(_chosen(one, index) for index in value or ()))
         elif one.kind == "choice":
             typed[one.pointer] = _chosen(one, value if isinstance(value, str) else "")
         else:
@@ -51,14 +65,62 @@ def read_edit(fields: Sequence[EditField], submitted: Submission) -> dict[str, s
     return typed
 
 
-def edit_errors(fields: Sequence[EditField], errors: Mapping[str, str]) -> dict[str, str]:
+def _kept(one: EditField, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys that stay. More than Slack can show as chosen are asked the other way round: what to leave out."""
+    if len(one.options) <= _OPTIONS:
+        return chosen
+    unknown = tuple(key for key in chosen if key not in one.current)
+    return (*(key for key in one.current if key not in chosen), *unknown)
+
+
+def edit_errors(fields: Sequence[EditField], errors: Mapping[str, str], lines: Sequence[int] = ()) -> dict[str, str]:
     """Sentences at their inputs; what belongs to no shown input stands at the first."""
-    shown = [one.pointer for one in shown_fields(fields)]
+    shown = [one.pointer for one in shown_fields(fields, lines)]
     placed: dict[str, str] = {}
     for pointer, sentence in errors.items():
         block = argument_block(_nearest(pointer, shown))
         placed[block] = plain(f"{placed[block]} {sentence}" if block in placed else sentence)
     return placed
+
+
+def _title(number: int) -> str:
+    return say("Edit call {number}", number=number)
+
+
+def _folded(fields: Sequence[EditField]) -> dict[int, EditField]:
+    """The values of single lines, when they are too many to be shown at once; by their places."""
+    of_lines = {at: one for at, one in enumerate(fields) if one.key is not None and one.kind != "subset" and _fits(one)}
+    return of_lines if len(of_lines) > AT_ONCE else {}
+
+
+def _choice_of_line(fields: Sequence[EditField], lines: Sequence[int]) -> list[Block]:
+    """A select of the values that have no input yet. Its block id changes with each choice, so it starts empty."""
+    left = {at: one for at, one in _folded(fields).items() if at not in lines}
+    if not left or len(shown_fields(fields, lines)) >= _MOST_FIELDS:
+        return []
+    choices = [option(f"{clip(one_line(one.label), 50)}: {_now(one)}", str(at)) for at, one in left.items()]
+    placeholder = say("Choose a line") if not lines else say("Another line")
+    select = {"type": "static_select", "action_id": ActionId.LINE, "placeholder": plain_text(placeholder, 150)}
+    text = {"type": "plain_text", "text": say("To change one value, choose its line:"), "emoji": False}
+    block: Block = {"type": "section", "block_id": line_block(len(lines)), "text": text}
+    return [{**block, "accessory": {**select, **_offered(choices)}}]
+
+
+def _left_out(fields: Sequence[EditField]) -> list[Block]:
+    folded = _folded(fields)
+    open_ = sum(_fits(one) for at, one in enumerate(fields) if at not in folded)
+    number = sum(not _fits(one) for one in fields) + max(0, open_ - _MOST_FIELDS)
+    if not number:
+        return []
+    return [
+        context(
+            say_count(
+                number,
+                "{number} more value cannot be shown here. Reject and propose a correction for it.",
+                "{number} more values cannot be shown here. Reject and propose a correction for them.",
+            )
+        )
+    ]
 
 
 def _nearest(pointer: str, shown: Sequence[str]) -> str:
@@ -74,9 +136,28 @@ def _fits(one: EditField) -> bool:
     return isinstance(one.current, str) and len(one.current) <= _TEXT
 
 
-def _input(one: EditField) -> Block:
-    hint = f"{one.hint} Contains invisible characters." if _hidden(one) else one.hint
-    return field(argument_block(one.pointer), one.label, _element(one), hint=hint, optional=one.kind == "text")
+def _input(one: EditField, *, focus: bool = False) -> Block:
+    hint = in_readers_words(one.hint)
+    if _hidden(one):
+        hint = f"{hint} {say('Contains invisible characters.')}"
+    element = {**_element(one), "focus_on_load": True} if focus else _element(one)
+    optional = one.kind == "text" or (one.kind == "subset" and len(one.options) > _OPTIONS)
+    return field(argument_block(one.pointer), _label(one), element, hint=hint, optional=optional)
+
+
+def _label(one: EditField) -> str:
+    """An amount or a number with its old value, so that both stand side by side while the new one is typed."""
+    if one.kind in {"money", "integer"}:
+        return say("{label}, now {value}", label=one.label, value=_now(one))
+    if one.kind != "subset":
+        return one.label
+    keeping = len(one.options) <= _OPTIONS
+    return say("{label} to keep", label=one.label) if keeping else say("{label} to leave out", label=one.label)
+
+
+def _now(one: EditField) -> str:
+    value = one.current if isinstance(one.current, str) else ""
+    return f"{value} {one.currency}" if one.currency else clip(one_line(value), 20)
 
 
 def _hidden(one: EditField) -> bool:
@@ -86,11 +167,12 @@ def _hidden(one: EditField) -> bool:
 def _element(one: EditField) -> Block:
     if one.kind == "subset":
         # The keys are somebody's data and may be long; their positions are the values.
+        element: Block = {"type": "multi_static_select", **_offered(_choices(one))}
         chosen = [choice for choice, (key, _) in zip(_choices(one), one.options, strict=True) if key in one.current]
-        return {"type": "multi_static_select", **_offered(one), "initial_options": chosen[:_OPTIONS]}
+        return {**element, "initial_options": chosen} if len(chosen) <= _OPTIONS and chosen else element
     if one.kind == "choice":
         initial = [choice for choice, (key, _) in zip(_choices(one), one.options, strict=True) if key == one.current]
-        element: Block = {"type": "static_select", **_offered(one)}
+        element = {"type": "static_select", **_offered(_choices(one))}
         return {**element, "initial_option": initial[0]} if initial else element
     most = min(one.max_length or (_TEXT if one.kind == "text" else 40), _TEXT)
     current = one.current if isinstance(one.current, str) else ""
@@ -101,13 +183,12 @@ def _choices(one: EditField) -> list[Block]:
     return [option(label, str(at)) for at, (_, label) in enumerate(one.options)]
 
 
-def _offered(one: EditField) -> Block:
-    choices = _choices(one)
+def _offered(choices: list[Block]) -> Block:
     if len(choices) <= _OPTIONS:
         return {"options": choices}
     parts = [choices[at : at + _OPTIONS] for at in range(0, len(choices), _OPTIONS)]
     groups = [
-        {"label": {"type": "plain_text", "text": f"From {at * _OPTIONS + 1}"}, "options": part}
+        {"label": plain_text(say("From {number}", number=at * _OPTIONS + 1), 75), "options": part}
         for at, part in enumerate(parts)
     ]
     return {"option_groups": groups}

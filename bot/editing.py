@@ -7,6 +7,7 @@ from approvals.models import Call, CallContent
 from approvals.outcomes import Answer, Outcome
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.language import say
 from bot.sentences import sentence
 from policies.arguments import Arguments, ArgumentsRefused, canonical_text, read_arguments
 from policies.edits import EditRefused, apply_edit, difference
@@ -15,8 +16,6 @@ from policies.history import keeping
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode
 from policies.rule import Facts
-
-BEING_UPDATED = "The policy is being updated, so nothing can be edited for a moment. Try again in a minute."
 
 
 def editable(deps: Deps, call: Call, version: int) -> Arguments | None:
@@ -31,7 +30,8 @@ def editable(deps: Deps, call: Call, version: int) -> Arguments | None:
         raise Refused(sentence(Answer(Outcome.REFRESHING)))
     worker_law = deps.store.switches.worker_law()
     if worker_law is not None and worker_law != deps.law.version:
-        raise Refused(BEING_UPDATED)  # the form would be read by one law and checked by another
+        # The form would be read by one law and checked by another.
+        raise Refused(being_updated())
     rule = deps.law.rules.get(call.tool)
     if rule is None or call.content.problem:
         return None
@@ -52,11 +52,17 @@ def edited(
     changed = apply_edit(args, typed)
     requirement = judged(deps, call, changed)
     if requirement.mode is Mode.FORBIDDEN:
-        raise EditRefused({first_changed(typed): f"Not allowed: {'; '.join(requirement.reasons)}"})
+        why = say("Not allowed: {reasons}", reasons="; ".join(requirement.reasons))
+        raise EditRefused({first_changed(typed): why})
     content = call.content.model_copy(
         update={"arguments": canonical_text(changed), "previous": difference(args, changed)}
     )
     return content, requirement
+
+
+def being_updated() -> str:
+    """What somebody is told who edits while bot and worker have two laws."""
+    return say("The policy is being updated, so nothing can be edited for a moment. Try again in a minute.")
 
 
 def first_changed(typed: Mapping[str, str | tuple[str, ...]]) -> str:
@@ -95,7 +101,7 @@ def _facts(deps: Deps, call: Call) -> tuple[Facts | None, str | None]:
     try:
         return read_arguments(rule.facts, call.content.facts), None
     except ArgumentsRefused:
-        return None, "The facts of this call cannot be read any more."
+        return None, say("The facts of this call cannot be read any more.")
 
 
 def _spent(deps: Deps, call: Call) -> dict[tuple[str, str], int]:

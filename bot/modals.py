@@ -4,8 +4,9 @@ from typing import Any
 
 from approvals.models import Call
 from bot.blocks import Block, actions, button, context, leaf, line, plain_text, rich
-from bot.details import detail_pages
+from bot.details import Around, detail_pages
 from bot.ids import VALUE, ActionId, CallbackId, Place
+from bot.language import say
 
 View = dict[str, Any]
 
@@ -16,7 +17,7 @@ def modal(callback_id: CallbackId, title: str, blocks: list[Block], place: Place
         "type": "modal",
         "callback_id": callback_id,
         "title": plain_text(title, 24),
-        "close": plain_text("Close", 24),
+        "close": plain_text(say("Close"), 24),
         "blocks": blocks,
         "private_metadata": place.model_dump_json(),
     }
@@ -27,7 +28,7 @@ def modal(callback_id: CallbackId, title: str, blocks: list[Block], place: Place
 
 def loading(callback_id: CallbackId, title: str, place: Place) -> View:
     """Opened at once, because Slack gives three seconds; filled a moment later."""
-    return modal(callback_id, title, [rich(line(leaf("One moment…")))], place)
+    return modal(callback_id, title, [rich(line(leaf(say("One moment…"))))], place)
 
 
 def notice(callback_id: CallbackId, title: str, place: Place, text: str) -> View:
@@ -59,18 +60,26 @@ def text_input(*, initial: str = "", multiline: bool = False, most: int = 3000, 
     return element
 
 
-def details_modal(call: Call, place: Place) -> View:
+def details_modal(call: Call, place: Place, around: Around | None = None) -> View:
     """Everything the decision covers, unmasked, one page at a time."""
-    pages = detail_pages(call)
+    pages = detail_pages(call, around)
     page = min(max(place.page, 0), len(pages) - 1)
     blocks = list(pages[page])
     if len(pages) > 1:
-        blocks.append(context(f"Page {page + 1} of {len(pages)}"))
+        blocks.append(context(say("Page {page} of {pages}", page=page + 1, pages=len(pages))))
         blocks.append(actions("pages", *_turns(page, len(pages))))
-    return modal(CallbackId.DETAILS, f"Call {call.number} in full", blocks, place.model_copy(update={"page": page}))
+    blocks.append(_past(call))
+    title = say("Call {number} in full", number=call.number)
+    return modal(CallbackId.DETAILS, title, blocks, place.model_copy(update={"page": page}))
+
+
+def _past(call: Call) -> Block:
+    """The way to what has happened so far, from every card: each of its calls has details."""
+    label = say("What has happened in this run so far")
+    return actions("past", button(say("History"), ActionId.TIMELINE, call.run, label=label))
 
 
 def _turns(page: int, pages: int) -> list[Block]:
-    back = button("Back", ActionId.PAGE_BACK, str(page - 1), label="Previous page")
-    ahead = button("Next", ActionId.PAGE_NEXT, str(page + 1), label="Next page")
+    back = button(say("Back"), ActionId.PAGE_BACK, str(page - 1), label=say("Previous page"))
+    ahead = button(say("Next"), ActionId.PAGE_NEXT, str(page + 1), label=say("Next page"))
     return ([back] if page else []) + ([ahead] if page + 1 < pages else [])

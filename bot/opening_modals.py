@@ -6,21 +6,21 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.actions import viewed
-from bot.asker import asker_of, tell
+from bot.asker import Asker, asker_of, tell
 from bot.authority import known, reader, refuse_by_law, reviewer
-from bot.card_text import pending
+from bot.card_text import pending, together
 from bot.deciding import wanted
 from bot.deps import Deps
-from bot.edit_modal import NOTHING, edit_modal
+from bot.details import Around
+from bot.edit_modal import edit_modal, nothing_to_edit
 from bot.editing import editable
 from bot.errors import BotError, Refused
 from bot.ids import ActionId, CallbackId, CallRef, Place, read_batch_ref, read_call_ref
+from bot.language import say, say_count
 from bot.modals import View, details_modal, loading, notice
 from bot.payloads import Click
 from bot.reject_modal import reject_modal
 from bot.review_modal import review_modal
-from bot.sentences import OPEN_AGAIN
-from bot.text import count
 from policies.edits import edit_fields
 
 _TOO_LATE = {"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"}
@@ -33,9 +33,10 @@ def open_reject(deps: Deps, click: Click) -> None:
     def fill(place: Place) -> View:
         call = wanted(deps, ref.key)
         reviewer(deps, click.sender, call, "reject")
-        return reject_modal(f"call {call.number}", place)
+        what = say("call {number}", number=call.number)
+        return reject_modal(what, place, call.content.preview.headline)
 
-    open_modal(deps, click, CallbackId.REJECT, "Reject", fill)
+    open_modal(deps, click, CallbackId.REJECT, say("Reject"), fill)
 
 
 def open_reject_all(deps: Deps, click: Click) -> None:
@@ -46,9 +47,10 @@ def open_reject_all(deps: Deps, click: Click) -> None:
         waiting = pending(viewed(deps, ref))
         person = known(deps, click.sender, waiting[0])
         refuse_by_law(deps, click.sender, waiting[0], person, "reject", waiting[0].content.requirement)
-        return reject_modal(f"all {len(waiting)} calls", place)
+        what = say_count(len(waiting), "all {number} call", "all {number} calls")
+        return reject_modal(what, place, together(waiting, 300))
 
-    open_modal(deps, click, CallbackId.REJECT, "Reject all", fill)
+    open_modal(deps, click, CallbackId.REJECT, say("Reject all"), fill)
 
 
 def open_review(deps: Deps, click: Click) -> None:
@@ -60,9 +62,10 @@ def open_review(deps: Deps, click: Click) -> None:
         person = known(deps, click.sender, waiting[0])
         refuse_by_law(deps, click.sender, waiting[0], person, "reject", waiting[0].content.requirement)
         who = deps.words.who(waiting[0].content.requirement)
-        return review_modal(waiting, place, f"{count(len(waiting), 'call')}. {who}")
+        number = say_count(len(waiting), "{number} call.", "{number} calls.")
+        return review_modal(waiting, place, f"{number} {who}")
 
-    open_modal(deps, click, CallbackId.REVIEW, "Decide each call", fill)
+    open_modal(deps, click, CallbackId.REVIEW, say("Decide each call"), fill)
 
 
 def open_edit(deps: Deps, click: Click) -> None:
@@ -70,13 +73,26 @@ def open_edit(deps: Deps, click: Click) -> None:
     ref = read_call_ref(click.value)
 
     def fill(place: Place) -> View:
-        call = wanted(deps, ref.key)
-        # Whose limit is too low for the call as it is may be the one who lowers it: judged when the edit is saved.
-        reviewer(deps, click.sender, call, "reject")
-        args = editable(deps, call, ref.version)
-        return edit_modal(edit_fields(args), place, call.number) if args else _nothing(place, call.number)
+        return _edit(deps, click, ref, place)
 
-    open_modal(deps, click, CallbackId.EDIT, "Edit", fill)
+    open_modal(deps, click, CallbackId.EDIT, say("Edit"), fill)
+
+
+def choose_line(deps: Deps, click: Click) -> None:
+    """`edit.line`: one more input in the same window. What was typed into the others stays where it is."""
+    place = Place.model_validate_json(click.metadata)
+    chosen = [int(click.value)] if click.value.isdecimal() else []
+    lines = tuple(dict.fromkeys((*place.lines, *chosen)))
+    now = place.model_copy(update={"lines": lines})
+    _redraw(deps, click, place, lambda: _edit(deps, click, read_call_ref(place.ref), now))
+
+
+def _edit(deps: Deps, click: Click, ref: CallRef, place: Place) -> View:
+    call = wanted(deps, ref.key)
+    # Whose limit is too low for the call as it is may be the one who lowers it: judged when the edit is saved.
+    reviewer(deps, click.sender, call, "reject")
+    args = editable(deps, call, ref.version)
+    return edit_modal(edit_fields(args), place, call.number) if args else nothing_to_edit(place, call.number)
 
 
 def open_details(deps: Deps, click: Click) -> None:
@@ -86,25 +102,34 @@ def open_details(deps: Deps, click: Click) -> None:
     def fill(place: Place) -> View:
         return _details(deps, click, ref, place)
 
-    open_modal(deps, click, CallbackId.DETAILS, "Details", fill)
+    open_modal(deps, click, CallbackId.DETAILS, say("Details"), fill)
 
 
 def turn_page(deps: Deps, click: Click) -> None:
     """`details.page_back` and `details.page_next`: another page in the same window."""
     place = Place.model_validate_json(click.metadata)
     page = int(click.value) if click.value.isdecimal() else 0
-    view = _details(deps, click, read_call_ref(place.ref), place.model_copy(update={"page": page}))
+    now = place.model_copy(update={"page": page})
+    _redraw(deps, click, place, lambda: _details(deps, click, read_call_ref(place.ref), now))
+
+
+def _redraw(deps: Deps, click: Click, place: Place, make: Callable[[], View]) -> None:
+    """Show something else in the window; what is refused is told where the card stands, and the window stays."""
+    try:
+        view = make()
+    except BotError as refused:
+        tell(deps, Asker(click.sender.user, place.channel, place.thread_ts or None), str(refused))
+        return
     deps.client.views_update(view_id=click.view_id, view=view)
 
 
 def _details(deps: Deps, click: Click, ref: CallRef, place: Place) -> View:
     call = wanted(deps, ref.key)
     reader(deps, click.sender, call)
-    return details_modal(call, place)
-
-
-def _nothing(place: Place, number: int) -> View:
-    return notice(CallbackId.EDIT, f"Edit call {number}", place, NOTHING)
+    run = deps.store.runs.load(call.run)
+    batch = deps.store.batches.load(call.batch) if call.batch else None
+    around = Around(run.request if run else "", deps.law.version, batch.posted_at if batch else None)
+    return details_modal(call, place, around)
 
 
 def open_modal(deps: Deps, click: Click, callback: CallbackId, title: str, fill: Callable[[Place], View]) -> None:
@@ -119,16 +144,18 @@ def open_modal(deps: Deps, click: Click, callback: CallbackId, title: str, fill:
         view = fill(place)
     except BotError as refused:
         tell(deps, asker_of(click), str(refused))
-        view = notice(callback, title, place, "This cannot be done; the answer is in the thread.")
+        view = notice(callback, title, place, say("This cannot be done; the answer is in the thread."))
     deps.client.views_update(view_id=view_id, view=view)
 
 
 def _opened(deps: Deps, click: Click, view: View) -> str:
+    opening = deps.client.views_push if click.view_id else deps.client.views_open  # from a window: on top of it
     try:
-        opened: Any = deps.client.views_open(trigger_id=click.trigger_id, view=view)
+        opened: Any = opening(trigger_id=click.trigger_id, view=view)
     except SlackApiError as failed:
         if failed.response.get("error") in _TOO_LATE:
-            raise Refused(OPEN_AGAIN) from failed
+            late = say("Slack closed the window before it could be filled. Press the button again.")
+            raise Refused(late) from failed
         raise
     return str(opened["view"]["id"])
 
@@ -140,6 +167,7 @@ OPENINGS: dict[str, Callable[[Deps, Click], None]] = {
     ActionId.DETAILS: open_details,
     ActionId.REJECT_ALL: open_reject_all,
     ActionId.REVIEW: open_review,
+    ActionId.LINE: choose_line,
     ActionId.PAGE_BACK: turn_page,
     ActionId.PAGE_NEXT: turn_page,
 }

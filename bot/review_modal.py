@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 from approvals.models import Call
 from bot.blocks import Block, context, divider, leaf, line, option, rich
+from bot.card_text import undo_of
 from bot.details import fully_readable
 from bot.ids import CallbackId, Place, reason_block, verdict_block
+from bot.language import say
 from bot.modals import View, field, modal, text_input
 from bot.payloads import Submission
-from bot.reject_modal import NO_REASON
+from bot.reject_modal import no_reason
 from bot.text import clip, inert, one_line
 
 APPROVE, REJECT, LATER = "approve", "reject", "later"
@@ -29,7 +31,7 @@ def review_modal(calls: Sequence[Call], place: Place, who: str) -> View:
     for call in calls:
         blocks += [_told(call), _choice(call), _reason(call), divider()]
     blocks.append(context(inert(who, 600) or "-"))
-    return modal(CallbackId.REVIEW, "Decide each call", blocks, place, submit="Decide")
+    return modal(CallbackId.REVIEW, say("Decide each call"), blocks, place, submit=say("Decide"))
 
 
 def read_review(submitted: Submission, keys: Sequence[str]) -> tuple[list[Reviewed], dict[str, str]]:
@@ -40,28 +42,31 @@ def read_review(submitted: Submission, keys: Sequence[str]) -> tuple[list[Review
         verdict, reason = submitted.values.get(verdict_block(key)), submitted.values.get(reason_block(key))
         said = reason.strip() if isinstance(reason, str) else ""
         if verdict == REJECT and not said:
-            errors[reason_block(key)] = NO_REASON
+            errors[reason_block(key)] = no_reason()
         elif verdict in {APPROVE, REJECT}:
             decided.append(Reviewed(key, verdict == APPROVE, said or None))
     if not decided and not errors and keys:
-        errors[verdict_block(keys[0])] = "Nothing was decided. Choose approve or reject for at least one call."
+        nothing = say("Nothing was decided. Choose approve or reject for at least one call.")
+        errors[verdict_block(keys[0])] = nothing
     return decided, errors
 
 
 def _told(call: Call) -> Block:
     preview = call.content.preview
-    words = [clip(one_line(text), 200) for text in (*preview.impact[:3], *call.content.requirement.reasons[:3])]
+    told = (*preview.impact[:3], *call.content.requirement.reasons[:2])
+    words = [clip(one_line(text), 200) for text in told]
     heading = line(leaf(f"{call.number}. {clip(one_line(preview.headline), 300)}", bold=True))
-    return rich(heading, *(line(leaf(text)) for text in words if text))
+    undo = line(leaf(clip(undo_of(call), 200), bold=True))
+    return rich(heading, undo, *(line(leaf(text)) for text in words if text))
 
 
 def _choice(call: Call) -> Block:
-    approving = [] if call.refreshing or not fully_readable(call) else [option("Approve", APPROVE)]
-    choices = [*approving, option("Reject", REJECT), option("Leave open", LATER)]
+    approving = [] if call.refreshing or not fully_readable(call) else [option(say("Approve"), APPROVE)]
+    choices = [*approving, option(say("Reject"), REJECT), option(say("Leave open"), LATER)]
     element = {"type": "radio_buttons", "options": choices, "initial_option": choices[-1]}
-    return field(verdict_block(call.key), f"Call {call.number}", element)
+    return field(verdict_block(call.key), say("Call {number}", number=call.number), element)
 
 
 def _reason(call: Call) -> Block:
-    hint = "Needed for a rejection."
-    return field(reason_block(call.key), "Reason", text_input(most=1000), hint=hint, optional=True)
+    hint = say("Needed for a rejection.")
+    return field(reason_block(call.key), say("Reason"), text_input(most=1000), hint=hint, optional=True)

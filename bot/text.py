@@ -3,10 +3,10 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 
+from bot.language import say_count
 from policies.plain_text import is_hidden
-
-HIDDEN_WARNING = "Contains characters that are invisible or reorder text; each is shown as ⟨U+…⟩."
 
 #: Opens a visible escape, so a literal one is escaped too: what is read is unambiguous.
 _OPEN = "⟨"
@@ -14,21 +14,52 @@ _EMOJI_SELECTOR = "\ufe0f"
 #: Look-alikes that Slack does not read as formatting. (Nothing escapes formatting in mrkdwn.)
 _FORMATTING = str.maketrans({"*": "\u2217", "~": "\u223c", "`": "\u02cb"})
 _EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-_PERHAPS_HIDDEN = re.compile(r"[^\n\t -~]")
+#: Blanks that push what follows out of sight: they are counted instead of shown.
+_BLANKS = re.compile(r"\n(?:[^\S\n]*\n){7,}|([^\S\n])\1{15,}")
 _EMOJI_CODE = re.compile(r":(?=[a-z0-9_+'\-]+:)")
 
 
 def visible(text: str) -> str:
-    """The text with every hidden character spelled out as ⟨U+202E⟩; line breaks and tabs stay."""
-    return _PERHAPS_HIDDEN.sub(
+    """The text with every hidden character spelled out as ⟨U+202E⟩, long blanks counted; line breaks and tabs stay."""
+    spelled = _perhaps_hidden(text).sub(
         lambda found: f"{_OPEN}U+{ord(found[0]):04X}⟩" if _escaped(text, found.start(), found[0]) else found[0], text
     )
+    return _BLANKS.sub(_counted, spelled)
+
+
+def _counted(blanks: re.Match[str]) -> str:
+    if blanks[1] is None:
+        return f"\n{_OPEN}{blanks[0].count(chr(10))} x U+000A⟩\n"
+    return f"{_OPEN}{len(blanks[0])} x U+{ord(blanks[1]):04X}⟩"
 
 
 def hides(text: str) -> bool:
     """Whether `visible` has to spell anything out that a reader would not see."""
-    found = _PERHAPS_HIDDEN.finditer(text)
-    return any(match[0] != _OPEN and _escaped(text, match.start(), match[0]) for match in found)
+    return any(True for _ in _hidden(text))
+
+
+def hidden_warning(texts: Iterable[str]) -> str:
+    """A sentence about the hidden characters in these texts, with their number; empty when there are none."""
+    number = sum(1 for text in texts for _ in _hidden(text))
+    if not number:
+        return ""
+    return say_count(
+        number,
+        "Contains {number} character that is invisible or reorders text; it is shown as ⟨U+…⟩.",
+        "Contains {number} characters that are invisible or reorder text; each is shown as ⟨U+…⟩.",
+    )
+
+
+def _hidden(text: str) -> Iterator[str]:
+    for match in _perhaps_hidden(text).finditer(text):
+        if match[0] != _OPEN and _escaped(text, match.start(), match[0]):
+            yield match[0]
+
+
+def _perhaps_hidden(text: str) -> re.Pattern[str]:
+    """Finds what may have to be spelled out. Each different sign is judged once: a text may have 400,000 of them."""
+    signs = {sign for sign in set(text) if sign not in "\n\t" and (sign == _OPEN or is_hidden(sign))}
+    return re.compile(f"[{re.escape(''.join(sorted(signs)))}]" if signs else r"(?!)")
 
 
 def _escaped(text: str, at: int, char: str) -> bool:
@@ -46,7 +77,8 @@ def clip(text: str, most: int) -> str:
     """At most `most` characters: both ends stay and the gap is counted; no tail hides behind a long head."""
     if len(text) <= most:
         return text
-    marker = f" […{len(text) - most:,}+ characters more…] "
+    more = say_count(len(text) - most, "[…{number}+ character more…]", "[…{number}+ characters more…]")
+    marker = f" {more} "
     keep = max(2, most - len(marker))
     tail = keep // 3
     return f"{text[: keep - tail]}{marker}{text[len(text) - tail :]}"[: max(most, 1)]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from approvals.models import Call, CallContent, Person
 from approvals.outcomes import Answer
+from bot import home_tab
 from bot.actions import decide_many, told_many, viewed
 from bot.asker import asker_of, tell
 from bot.authority import refuse_by_law, reviewer
@@ -14,8 +15,10 @@ from bot.edit_modal import edit_errors, read_edit
 from bot.editing import editable, edited, first_changed
 from bot.errors import Refused
 from bot.ids import REASON, CallbackId, is_batch_ref, read_batch_ref, read_call_ref, verdict_block
+from bot.language import say
+from bot.law_words import in_readers_words
 from bot.payloads import Submission
-from bot.reject_modal import NO_REASON, Rejection, read_rejection
+from bot.reject_modal import Rejection, no_reason, read_rejection
 from bot.review_modal import read_review
 from bot.sentences import sentence
 from bot.text import plain
@@ -28,7 +31,7 @@ def submit_reject(deps: Deps, submitted: Submission) -> Errors:
     """`reject`: one call, or all that wait on a card."""
     said = read_rejection(submitted)
     if said is None:
-        return {REASON: NO_REASON}
+        return {REASON: no_reason()}
     if is_batch_ref(submitted.place.ref):
         return _reject_all(deps, submitted, said)
     ref = read_call_ref(submitted.place.ref)
@@ -77,21 +80,21 @@ def submit_edit(deps: Deps, submitted: Submission) -> Errors:
     call = wanted(deps, ref.key)
     args = editable(deps, call, ref.version)
     if args is None:
-        raise Refused("Nothing of this call can be changed.")
+        raise Refused(say("Nothing of this call can be changed."))
     refuse_changed(deps, call)
     person = reviewer(deps, submitted.sender, call, "reject")
-    fields = edit_fields(args)
+    fields, lines = edit_fields(args), submitted.place.lines
     typed = read_edit(fields, submitted)
     changed = {one.pointer: typed[one.pointer] for one in fields if typed.get(one.pointer, one.current) != one.current}
     try:
         content, requirement = edited(deps, call, args, changed)
         refuse_by_law(deps, submitted.sender, call, person, "edit", requirement)
     except EditRefused as refused:
-        return edit_errors(fields, refused.errors)
+        return edit_errors(fields, {at: in_readers_words(text) for at, text in refused.errors.items()}, lines)
     except Refused as refused_by_law:
-        return edit_errors(fields, {first_changed(changed): str(refused_by_law)})
+        return edit_errors(fields, {first_changed(changed): str(refused_by_law)}, lines)
     answer = _saved(deps, call, person, content)
-    return {} if answer.ok else edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit")})
+    return {} if answer.ok else edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit")}, lines)
 
 
 def _saved(deps: Deps, call: Call, person: Person, content: CallContent) -> Answer:
@@ -105,6 +108,7 @@ def _saved(deps: Deps, call: Call, person: Person, content: CallContent) -> Answ
         after_decision(deps, call, person, answer)
         return answer
     deps.watch.add({person.user})
+    home_tab.again(deps, person.user)
     deps.wake.set()
     deps.nudge(REFRESH, call.key)
     return answer

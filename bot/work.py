@@ -8,26 +8,32 @@ from approvals.errors import ApprovalsError
 from approvals.known_secrets import SecretRefused
 from approvals.vault import BlobKeyMissing, BlobTampered
 from bot.asker import Asker, tell
-from bot.deciding import CHANGED
+from bot.deciding import changed
 from bot.deps import Deps
 from bot.errors import BotError
 from bot.ids import IdRefused
+from bot.language import say
 from bot.payloads import PayloadRefused
+from bot.readers import speaking_to
 from bot.sending import SendingFailed
-from bot.sentences import OUTAGE
+from bot.sentences import outage
 
 
 def later(deps: Deps, asker: Asker, work: Callable[[], None]) -> None:
-    """Run `work` in the pool, so that the acknowledgement never waits for it."""
+    """Run `work` in the pool, so that the acknowledgement never waits for it; there it is said for whom."""
     deps.pool.submit(guarded, deps, asker, work)
 
 
 def guarded(deps: Deps, asker: Asker, work: Callable[[], None]) -> None:
-    """Run `work`; a failure is told to the person and logged, never raised: Slack has its acknowledgement already."""
-    try:
-        work()
-    except Exception as error:  # noqa: BLE001 - the boundary of a job: nobody above could tell the person
-        tell(deps, asker, explained(deps, error))
+    """Run `work`; a failure is told to the person and logged, never raised: Slack has its acknowledgement already.
+
+    Whatever is said meanwhile is for this person: private answers and modals, never a message that many read.
+    """
+    with speaking_to(deps.store, asker.user, deps.language):
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - the boundary of a job: nobody above could tell the person
+            tell(deps, asker, explained(deps, error))
 
 
 def explained(deps: Deps, error: Exception) -> str:
@@ -36,14 +42,14 @@ def explained(deps: Deps, error: Exception) -> str:
         return str(error)
     if isinstance(error, IdRefused | PayloadRefused):
         deps.log.warning("refused: %s", error)
-        return "This control is not one of this bot's, so nothing was decided."
+        return say("This control is not one of this bot's, so nothing was decided.")
     if isinstance(error, SecretRefused):
-        return "What you wrote holds the value of a configured secret, so it was not kept. Replace the secret."
+        return say("What you wrote holds the value of a configured secret, so it was not kept. Replace the secret.")
     if isinstance(error, BlobTampered | BlobKeyMissing):
         deps.log.error("refused: %s", error)
-        return CHANGED
+        return changed()
     if isinstance(error, ApprovalsError | SlackClientError | SendingFailed):
         deps.log.warning("not done: %s", error)
-        return OUTAGE
+        return outage()
     deps.log.error("not done", exc_info=error)
-    return OUTAGE
+    return outage()

@@ -16,8 +16,8 @@ from policies.rule import Spend
 __all__ = ["Proposal", "evaluate"]
 
 Counts = Mapping[tuple[str, str], int]
-#: Vetoes and corrections, each `tool|resource` -> sentence.
-Refused = tuple[Mapping[str, str], Mapping[str, str]]
+#: Vetoes and corrections, each `tool|resource` -> sentence, and edits, resource -> sentence.
+Before = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 NO_CAPS: Mapping[tuple[str, str, str], int] = MappingProxyType({})
 
@@ -31,6 +31,7 @@ def evaluate(
     vetoes: Mapping[str, str],
     now: datetime,
     corrections: Mapping[str, str] = NOTHING,
+    edits: Mapping[str, str] = NOTHING,
     caps: Mapping[tuple[str, str, str], int] = NO_CAPS,
 ) -> tuple[Requirement, ...]:
     """One requirement per proposal, in order.
@@ -39,11 +40,12 @@ def evaluate(
     other calls of this turn would take up, so that nothing is gained by splitting. `vetoes` maps `tool|resource` to
     the sentence of the person who refused it in this thread; a tool that names no resources is vetoed as `tool|*`.
     `corrections` does the same for rejections that allow one new proposal, which a person decides again.
+    `edits` maps a resource to the sentence of the reviewer's edit that a call on it follows; a person decides that too.
     `caps` is what other calls hold: minor units by cap, currency and key.
     `now` is an aware instant. Nothing a rule does wrong makes a call automatic.
     """
-    refused = (vetoes, corrections)
-    first = _pass(law, proposals, requester, [Spend(spent, caps)] * len(proposals), refused)
+    before = (vetoes, corrections, edits)
+    first = _pass(law, proposals, requester, [Spend(spent, caps)] * len(proposals), before)
     taken = [_counts(need) for need in first]
     turn = Counter(spent)
     for counts in taken:
@@ -51,15 +53,15 @@ def evaluate(
     so_far = [Spend({key: turn[key] - counts.get(key, 0) for key in turn}, caps) for counts in taken]
     return tuple(
         _finish(law, proposal, need, now)
-        for proposal, need in zip(proposals, _pass(law, proposals, requester, so_far, refused), strict=True)
+        for proposal, need in zip(proposals, _pass(law, proposals, requester, so_far, before), strict=True)
     )
 
 
 def _pass(
-    law: Law, proposals: Sequence[Proposal], requester: str, so_far: Sequence[Spend], refused: Refused
+    law: Law, proposals: Sequence[Proposal], requester: str, so_far: Sequence[Spend], before: Before
 ) -> list[Requirement]:
     judged = [judge(law, proposal, requester, spend) for proposal, spend in zip(proposals, so_far, strict=True)]
-    return with_history(proposals, judged, *refused)
+    return with_history(proposals, judged, *before)
 
 
 def _counts(need: Requirement) -> dict[tuple[str, str], int]:

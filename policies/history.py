@@ -17,10 +17,14 @@ def with_history(
     judged: Sequence[Requirement],
     vetoes: Mapping[str, str],
     corrections: Mapping[str, str],
+    edits: Mapping[str, str],
 ) -> list[Requirement]:
-    """The judged requirements of one turn, made stricter where a refusal or a sibling bears on them."""
+    """The judged requirements of one turn, made stricter where a refusal, an edit or a sibling bears on them.
+
+    `edits` maps resources to sentences about what a reviewer changed of them before.
+    """
     settled = [
-        _after_refusals(proposal.tool, need, vetoes, corrections)
+        _after_edits(_after_refusals(proposal.tool, need, vetoes, corrections), edits)
         for proposal, need in zip(proposals, judged, strict=True)
     ]
     touched = Counter(
@@ -55,6 +59,13 @@ def _after_refusals(
     for place in corrected(tool, need, corrections):
         why = f"It is the one corrected proposal after a rejection: {visible(corrections[place])}"
         return _following(need, why, tier=need.tier)
+    return need
+
+
+def _after_edits(need: Requirement, edits: Mapping[str, str]) -> Requirement:
+    """What touches a resource that a reviewer had edited is a person's, and says what was changed, whichever tool."""
+    for why in dict.fromkeys(edits[resource] for resource in need.resources if resource in edits):
+        need = _following(need, f"It follows an edit. {visible(why)}", tier=need.tier)
     return need
 
 

@@ -91,6 +91,7 @@ def judge(
     vetoes: Mapping[str, str],
     now_ms: int,
     corrections: Mapping[str, str] | None = None,
+    edits: Mapping[str, str] | None = None,
     held: Held | None = None,
 ) -> tuple[Requirement, ...]:
     """What each call of a turn needs, judged together. `held` tells what other calls hold of the caps of these."""
@@ -104,6 +105,7 @@ def judge(
         spent=spent,
         vetoes=vetoes,
         corrections=corrections or {},
+        edits=edits or {},
         now=now,
     )
     needs = asked()

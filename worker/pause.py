@@ -12,6 +12,7 @@ from policies.requirement import Requirement
 from policies.risk import Mode
 from worker.defuse import NOTHING, whole_text
 from worker.deps import Deps
+from worker.earlier_edits import earlier_edits
 from worker.judging import Looked, described, judge, look
 from worker.load import Loaded
 from worker.placing import Placed, place
@@ -112,6 +113,7 @@ def _needs(deps: Deps, run: Run, turn: Sequence[Looked], corrections: dict[str, 
         spent=store.runs.counts(run.id),
         vetoes=store.vetoes.of_thread(run.channel, run.thread_ts),
         corrections=corrections,
+        edits=earlier_edits(store, deps.law, run),
         held=lambda needs: store.caps.held(needs, run=run.id),
         now_ms=store.now(),
     )

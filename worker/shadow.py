@@ -11,6 +11,7 @@ from policies.requirement import Requirement
 from policies.reread import reread
 from policies.risk import Mode
 from worker.deps import Deps
+from worker.earlier_edits import earlier_edits
 
 _log = structlog.get_logger(__name__)
 
@@ -40,6 +41,7 @@ def beside(deps: Deps, run: Run, write: PauseWrite) -> Mapping[str, str]:
             spent=deps.store.runs.counts(run.id),
             vetoes=deps.store.vetoes.of_thread(run.channel, run.thread_ts),
             corrections=deps.store.vetoes.corrections_of_thread(run.channel, run.thread_ts),
+            edits=earlier_edits(deps.store, deps.shadow, run),
             now=datetime.fromtimestamp(deps.store.now() / 1000, UTC),
         )
     # A boundary: the candidate is somebody's draft. The run goes on under the law in force, whatever it raises.

@@ -24,15 +24,15 @@ def test_a_card_says_what_how_much_for_whom_until_when_and_who_decides() -> None
     assert_message(card)
     text = json.dumps(card.blocks, ensure_ascii=False)
     for words in (
-        "1 call to decide: refunds in EUR, 312.40 EUR",
-        "Asked by <@U0005> · run `run_1`",
+        "To decide: Refund 1 payment, 312.40 EUR",
+        "<@U0005> asked: “refund yesterday's failed payments” · run `run_1`",
         f"<!date^{(NOW + 900_000) // 1000}^",
-        "1. Refund 1 payment, 312.40 EUR",
         "1 customer",
         "Cannot be undone",
-        "Runs only while this holds: pay_0009 has failed",
+        "Counts against no limit",
+        "Runs only while true: pay_0009 has failed",
         "Asked because: over 250.00: two different reviewers",
-        "The agent's own words, not checked: ",
+        "The agent's own words, not checked:",
         "To decide: billing: Bruno or Olga.",
         "seal `0101-0101`",
     ):
@@ -128,8 +128,13 @@ def test_the_footer_binds_to_what_the_card_showed_and_its_question_names_number_
     card = render_card(a_view(*calls), LAW)
     (approve_all,) = [one for one in controls(card.blocks) if one["action_id"] == ActionId.APPROVE_ALL]
     assert read_batch_ref(approve_all["value"]) == ("batch_a", 3, (2, 1, 1))
-    assert approve_all["confirm"]["text"]["text"] == "3 calls, together 937.20 EUR, refunds in EUR."
-    assert approve_all["confirm"]["title"]["text"] == "Approve 3 calls?"
+    question = approve_all["confirm"]
+    assert question["title"]["text"] == "Approve 3 calls?"
+    assert question["text"]["text"] == (
+        "Refund 1 payment, 312.40 EUR; Refund 1 payment, 312.40 EUR; Refund 1 payment, 312.40 EUR."
+        " Together 937.20 EUR. Refunds in EUR. Cannot be undone."
+    )
+    assert question["style"] == "danger"
 
 
 def test_while_an_edit_is_checked_only_a_rejection_is_offered() -> None:
@@ -153,14 +158,16 @@ def test_a_shortened_call_says_so_and_shows_the_tail() -> None:
     card = render_card(a_view(call), LAW)
     text = all_text(card.blocks)
     assert "ALSO DELETE cus_0001" in text
-    assert "shortened, Details shows all of it" in text
+    assert "Shortened; Details shows all of it." in text
     assert "Details (more)" in text
 
 
 def test_a_call_that_must_be_confirmed_asks_twice() -> None:
     card = render_card(a_view(a_call(content=a_content(requirement=a_requirement(confirm=True)))), LAW)
     (approve,) = [one for one in controls(card.blocks) if one["action_id"] == "call.approve"]
-    assert approve["confirm"]["title"]["text"] == "Approve call 1?"
+    assert approve["confirm"]["title"]["text"] == "Approve: Refund 1 payment, 312.40 EUR?"
+    assert approve["confirm"]["text"]["text"] == "Cannot be undone · 1 customer · 0 already disputed"
+    assert approve["confirm"]["style"] == "danger"
 
 
 def test_equal_views_give_equal_cards() -> None:

@@ -10,6 +10,7 @@ from block_rules import all_text, assert_view, controls, every, parsed_text
 from bot.details import detail_pages, fully_readable, readable
 from bot.edit_modal import edit_errors, edit_modal, read_edit
 from bot.ids import CallbackId, Place
+from bot.language import speaking
 from bot.modals import details_modal, loading
 from bot.payloads import Sender, Submission
 from bot.reject_modal import CORRECTION, STOP, read_rejection, reject_modal
@@ -56,20 +57,74 @@ def as_opened(view: dict[str, Any]) -> dict[str, Any]:
                 values[block["block_id"]] = tuple(one["value"] for one in element["initial_options"])
             elif "initial_option" in element:
                 values[block["block_id"]] = element["initial_option"]["value"]
+            elif element["type"] == "multi_static_select":
+                values[block["block_id"]] = ()
             else:
                 values[block["block_id"]] = element.get("initial_value")
     return values
 
 
+def inputs(view: dict[str, Any]) -> list[str]:
+    return [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
+
+
+def choice_of_line(view: dict[str, Any]) -> dict[str, Any]:
+    (block,) = [block for block in view["blocks"] if str(block.get("block_id")).startswith("line:")]
+    return dict(block)
+
+
 def test_the_edit_dialog_has_one_input_for_each_value_that_may_change() -> None:
-    view = edit_modal(edit_fields(a_refund(38, "hello")), PLACE, 3)
+    view = edit_modal(edit_fields(a_refund(6, "hello")), PLACE, 3)
     assert_view(view)
-    ids = [block["block_id"] for block in view["blocks"] if block["type"] == "input"]
-    assert ids[:2] == ["arg:/lines", "arg:/lines/0/amount"]
-    assert "arg:/lines/37/amount" in ids
-    assert {"arg:/why", "arg:/note"} <= set(ids)
+    amounts = [f"arg:/lines/{at}/amount" for at in range(6)]
+    assert inputs(view) == ["arg:/lines", *amounts, "arg:/why", "arg:/note"]
     assert all(one["action_id"] == "value" for one in controls(view["blocks"]))
     assert view["callback_id"] == "edit"
+    assert "pay_0000: amount, now 312.40 EUR" in all_text(view["blocks"])
+
+
+def test_of_many_lines_one_is_chosen_before_its_amount_is_typed() -> None:
+    fields = edit_fields(a_refund(38, "hello"))
+    view = edit_modal(fields, PLACE, 3)
+    assert_view(view)
+    assert inputs(view) == ["arg:/lines", "arg:/why", "arg:/note"]
+    choice = choice_of_line(view)
+    assert view["blocks"].index(choice) == 2, "after the subset, before everything else"
+    offered = {one["text"]["text"]: one["value"] for one in choice["accessory"]["options"]}
+    assert len(offered) == 38
+
+    chosen = PLACE.model_copy(update={"lines": (int(offered["pay_0008: amount: 312.40 EUR"]),)})
+    opened = edit_modal(fields, chosen, 3)
+    assert_view(opened)
+    assert inputs(opened) == ["arg:/lines", "arg:/lines/8/amount", "arg:/why", "arg:/note"]
+    assert Place.model_validate_json(opened["private_metadata"]) == chosen
+    (amount,) = [block for block in opened["blocks"] if block.get("block_id") == "arg:/lines/8/amount"]
+    assert amount["element"]["initial_value"] == "312.40"
+    assert amount["element"]["focus_on_load"] is True
+    again = choice_of_line(opened)
+    assert again["block_id"] != choice["block_id"], "a new id, so that Slack shows it empty again"
+    assert len(again["accessory"]["options"]) == 37
+
+
+def test_an_amount_is_read_and_refused_only_where_its_line_was_chosen() -> None:
+    args = a_refund(38)
+    fields = edit_fields(args)
+    at = next(at for at, one in enumerate(fields) if one.pointer == "/lines/8/amount")
+    typed = {"arg:/lines/8/amount": "250.00"}
+    assert read_edit(fields, submitted(typed)) == {}
+    chosen = submitted(typed).model_copy(update={"place": PLACE.model_copy(update={"lines": (at,)})})
+    assert read_edit(fields, chosen) == {"/lines/8/amount": "250.00"}
+    errors = {"/lines/8/amount": "too much"}
+    assert edit_errors(fields, errors, (at,)) == {"arg:/lines/8/amount": "too much"}
+    assert edit_errors(fields, errors) == {"arg:/lines": "too much"}
+
+
+@pytest.mark.parametrize("lines", [(99_999,), (0,), (1, 1, 1), tuple(range(1, 101))])
+def test_lines_that_were_never_offered_or_are_too_many_break_no_dialog(lines: tuple[int, ...]) -> None:
+    fields = edit_fields(a_refund(100))
+    view = edit_modal(fields, PLACE.model_copy(update={"lines": lines}), 1)
+    assert_view(view)
+    assert len(inputs(view)) == len(set(inputs(view)))
 
 
 def test_an_untouched_dialog_changes_nothing() -> None:
@@ -102,17 +157,32 @@ def test_a_sentence_stands_at_the_input_it_is_about_or_at_the_nearest() -> None:
     }
 
 
-def test_a_hundred_lines_still_make_a_dialog_that_says_what_is_missing() -> None:
-    view = edit_modal(edit_fields(a_refund(100)), PLACE, 1)
+class Letter(Arguments):
+    """A text that may be longer than any input of Slack's."""
+
+    subject: Annotated[str, Text(max=100)] = "Your refund"
+    body: Annotated[str, Text(max=5000)]
+
+
+def test_values_that_cannot_be_shown_are_counted() -> None:
+    view = edit_modal(edit_fields(Letter(body="x" * 3001)), PLACE, 1)
     assert_view(view)
-    assert "more values cannot be shown here" in all_text(view["blocks"])
+    assert "1 more value cannot be shown here" in all_text(view["blocks"])
 
 
-def test_three_hundred_lines_are_offered_in_groups() -> None:
-    view = edit_modal(edit_fields(a_refund(300)), PLACE, 1)
+def test_three_hundred_lines_are_offered_in_groups_and_what_to_leave_out_is_asked() -> None:
+    args = a_refund(300)
+    fields = edit_fields(args)
+    view = edit_modal(fields, PLACE, 1)
     assert_view(view)
     (subset,) = [one for one in controls(view["blocks"]) if one["type"] == "multi_static_select"]
     assert len(subset["option_groups"]) == 3
+    assert "Lines to leave out" in all_text(view["blocks"])
+    untouched = read_edit(fields, submitted(as_opened(view)))
+    assert untouched["/lines"] == fields[0].current, "an untouched window drops nothing"
+    two_out = read_edit(fields, submitted({"arg:/lines": ("0", "299")}))
+    assert apply_edit(args, two_out).lines == args.lines[1:299]
+    assert "?300" in read_edit(fields, submitted({"arg:/lines": ("300",)}))["/lines"]
 
 
 def test_a_tool_without_bounds_says_that_nothing_can_be_changed() -> None:
@@ -143,6 +213,33 @@ def test_a_rejection_needs_a_reason_and_stops_unless_a_correction_is_asked_for()
         "Already done: in May",
         False,
     )
+
+
+def test_a_rejection_says_what_would_not_run_and_what_stop_and_correction_mean() -> None:
+    view = reject_modal("all 2 calls", PLACE, "Delete 50 customers")
+    assert_view(view)
+    text = all_text(view["blocks"])
+    for words in (
+        "Delete 50 customers",
+        "Nothing of it will run.",
+        "The agent may not propose this again in this thread.",
+        "The agent may make one new proposal; it gets a new card.",
+    ):
+        assert words in text
+    optional = [block["block_id"] for block in view["blocks"] if block.get("optional")]
+    assert optional == ["reason"], "one choice of a list is enough, and so are one's own words"
+    assert as_opened(view)["common"] == "own"
+
+
+def test_a_reason_from_the_list_is_kept_in_english_whoever_clicked() -> None:
+    with speaking("es-ES"):
+        assert read_rejection(submitted({"common": "0"}, "reject")) == ("The amount is wrong", False)
+        assert read_rejection(submitted({"common": "99"}, "reject")) is None
+
+
+def test_the_review_says_first_whether_each_call_can_be_undone() -> None:
+    told = all_text(review_modal([a_call()], PLACE, "who")["blocks"])
+    assert told.index("Cannot be undone") < told.index("1 customer")
 
 
 def test_every_call_is_decided_in_one_window_and_a_no_needs_a_reason() -> None:
@@ -180,7 +277,7 @@ def test_the_details_hold_everything_unmasked() -> None:
         call.idempotency_key,
         "customer_of / pay_0009: cus_1",
         "over 250.00: two different reviewers",
-        "approve by Bruno Billing",
+        "approved by Bruno Billing",
         "The customer paid twice.",
         "a -> b",
     ):

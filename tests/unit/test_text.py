@@ -80,3 +80,16 @@ def test_names_are_listed_as_a_sentence_lists_them() -> None:
     assert listed(["A", "B", "C"]) == "A, B and C"
     assert listed(["A"]) == "A"
     assert listed([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a" + "\u00a0" * 300 + "tail", "a⟨300 x U+00A0⟩tail"),
+        ("a" + " " * 40 + "tail", "a⟨40 x U+0020⟩tail"),
+        ("a" + "\n" * 300 + "tail", "a\n⟨300 x U+000A⟩\ntail"),
+        ("two\n\nparagraphs   and spaces", "two\n\nparagraphs   and spaces"),
+    ],
+)
+def test_blanks_that_push_a_tail_out_of_sight_are_counted(text: str, shown: str) -> None:
+    assert visible(text) == shown
