@@ -90,6 +90,50 @@ TABLE: dict[tuple[Verb, State], frozenset[State]] = {
 FINAL = frozenset({State.REJECTED, State.EXPIRED, State.SUCCEEDED, State.FAILED})
 
 
+class UndoState(StrEnum):
+    """Where the taking back of a call stands. The call itself stays `succeeded`, whatever happens here."""
+
+    WANTED = "wanted"  # somebody wants it back; as many must as had to approve it
+    ASKED = "asked"  # may be tried, for some minutes
+    EXECUTING = "executing"  # claimed by one worker under a lease
+    UNDONE = "undone"  # taken back, once
+    FAILED = "failed"  # it provably was not taken back
+    UNKNOWN = "unknown"  # nobody can tell whether it was
+
+
+class UndoVerb(StrEnum):
+    """What may be done about taking a call back."""
+
+    ASK = "ask"
+    CLAIM = "claim"
+    REFUSE = "refuse"
+    LAPSE = "lapse"
+    UNCLAIM = "unclaim"
+    SUCCEED = "succeed"
+    FAIL = "fail"
+    ABANDON = "abandon"
+    SETTLE = "settle"
+
+
+_U, _UV = UndoState, UndoVerb
+
+#: As `TABLE`; None stands for a call that nobody has asked to take back.
+UNDO_TABLE: dict[tuple[UndoVerb, UndoState | None], frozenset[UndoState]] = {
+    (_UV.ASK, None): frozenset({_U.WANTED, _U.ASKED}),
+    (_UV.ASK, _U.WANTED): frozenset({_U.WANTED, _U.ASKED}),
+    (_UV.LAPSE, _U.WANTED): frozenset({_U.FAILED}),
+    (_UV.CLAIM, _U.ASKED): frozenset({_U.EXECUTING}),
+    (_UV.REFUSE, _U.ASKED): frozenset({_U.FAILED}),
+    (_UV.LAPSE, _U.ASKED): frozenset({_U.FAILED}),
+    (_UV.SUCCEED, _U.EXECUTING): frozenset({_U.UNDONE}),
+    (_UV.FAIL, _U.EXECUTING): frozenset({_U.FAILED}),
+    (_UV.ABANDON, _U.EXECUTING): frozenset({_U.UNKNOWN}),
+    (_UV.UNCLAIM, _U.EXECUTING): frozenset({_U.ASKED}),
+    (_UV.ASK, _U.FAILED): frozenset({_U.WANTED, _U.ASKED}),
+    (_UV.SETTLE, _U.UNKNOWN): frozenset({_U.UNDONE, _U.FAILED}),
+}
+
+
 class RunState(StrEnum):
     """Where a run stands."""
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 
-from approvals.lifecycle import FINAL, TABLE, State
+from approvals.lifecycle import FINAL, TABLE, UNDO_TABLE, State, UndoState
 
 _INTRODUCTION = """\
 # Lifecycle of a call
@@ -13,10 +13,19 @@ Each verb is one script in `approvals/scripts`. A test walks every verb from eve
 the result with this table.
 """
 
+_UNDO = """\
+## Taking a call back
+
+A call that succeeded can be taken back once, where its rule and its tool say how. That is an effect of its own, with
+its own idempotency key (`vobo-<run>-<call>-undo`), claim, intent and receipt. The call stays `succeeded`, and its run
+is told nothing. `-` is a call that nobody has asked to take back.
+"""
+
 
 def document() -> str:
     """The whole page."""
-    return "\n".join([_INTRODUCTION, *_table(), "", *_diagram(), "", *_final(), ""])
+    calls = [*_table(), "", *_diagram(), "", *_final(), ""]
+    return "\n".join([_INTRODUCTION, *calls, _UNDO, *_undo_table(), "", *_undo_diagram(), ""])
 
 
 def _table() -> Iterator[str]:
@@ -39,6 +48,26 @@ def _diagram() -> Iterator[str]:
 def _final() -> Iterator[str]:
     names = ", ".join(_sorted(FINAL))
     yield f"Final: {names}. A run waits for an `{State.UNKNOWN}` call until that is settled, or answered as unknown."
+
+
+def _undo_table() -> Iterator[str]:
+    yield "| from | verb | to |"
+    yield "|---|---|---|"
+    for (verb, source), targets in UNDO_TABLE.items():
+        yield f"| {source or '-'} | {verb} | {', '.join(_in_order(targets))} |"
+
+
+def _undo_diagram() -> Iterator[str]:
+    yield "```mermaid"
+    yield "stateDiagram-v2"
+    for (verb, source), targets in UNDO_TABLE.items():
+        yield from (f"    {source or '[*]'} --> {target}: {verb}" for target in _in_order(targets))
+    yield f"    {UndoState.UNDONE} --> [*]"
+    yield "```"
+
+
+def _in_order(states: frozenset[UndoState]) -> list[UndoState]:
+    return sorted(states, key=list(UndoState).index)
 
 
 def _order(state: State) -> int:

@@ -1,60 +1,104 @@
 """The outcome table of a pause: written by code from the state of record, never by the model."""
 
-from approvals.lifecycle import State
+from collections.abc import Collection
+
+from approvals.lifecycle import State, UndoState
 from approvals.models import Call, PauseView
-from bot.blocks import Block, Message, context, header, leaf, line, rich
-from bot.card_text import decided_by, status
+from bot.blocks import MESSAGE_TEXT, Block, Message, context, header, leaf, line, rich, text_length
+from bot.card_status import decided_by, ending, status
+from bot.language import say, say_count
 from bot.text import cut, inert, one_line
+from bot.undo_text import can_be_undone, offer, undo_became
 
 _ROWS = 40
 #: Slack takes 10,000 characters in all cells of a table.
 _TABLE = 9_000
 _CELL = 300
-_WORDS = {
-    State.SUCCEEDED: "done",
-    State.FAILED: "did not happen",
-    State.UNKNOWN: "unknown",
-    State.REJECTED: "not run",
-    State.EXPIRED: "expired",
-}
-_TITLES = ("Asked", "Approved by", "What became of it")
+#: Two, not three: a phone would cut a column of names into syllables.
+_COLUMNS = 2
+#: Of the message's text, for heading and small print.
+_REST = 600
+#: Calls whose undo is offered at once; when one of them is undone, the next takes its place.
+_OFFERS = 8
+_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNKNOWN})
+_COUNTED = (State.SUCCEEDED, State.FAILED, State.UNKNOWN, State.REJECTED, State.EXPIRED)
 
 
-def render_outcome(view: PauseView) -> Message:
-    """One line per call: what was asked, who approved, whether it ran and why not."""
+def render_outcome(view: PauseView, undoable: Collection[str] = ()) -> Message:
+    """One line per call: what was asked, who approved, whether it ran and why not; then what can be undone.
+
+    `undoable` are the tools that the worker knows how to undo.
+    """
     shown = view.calls[:_ROWS]
-    most = min(_CELL, _TABLE // (len(_TITLES) * max(1, len(shown))))
-    rows = [[_cell(title, bold=True) for title in _TITLES], *(_row(call, most) for call in shown)]
-    blocks: list[Block] = [header(f"Outcome: {summary(view)}"), {"type": "table", "rows": rows}]
+    open_ones = [call for call in view.calls if can_be_undone(call, undoable)]
+    offers = [offer(call) for call in open_ones[:_OFFERS]]
+    room = min(_TABLE, MESSAGE_TEXT - _REST - text_length(offers))
+    most = min(_CELL, room // (_COLUMNS * max(1, len(shown))))
+    titles = (say("Asked"), say("What became of it"))
+    rows = [[_cell(title, bold=True) for title in titles], *(_row(call, most) for call in shown)]
+    said = summary(view)
+    blocks: list[Block] = [header(say("Outcome: {summary}", summary=said)), {"type": "table", "rows": rows}]
     if len(view.calls) > len(shown):
-        blocks.append(context(f"and {len(view.calls) - len(shown)} more; `vobo show {view.run.id}` has them all"))
-    return Message(f"Outcome of `{view.run.id}`: {inert(summary(view))}.", blocks)
+        more = say_count(len(view.calls) - len(shown), "and {number} more", "and {number} more")
+        blocks.append(context(f"{more}; {say('`vobo show {run}` has them all', run=view.run.id)}"))
+    blocks += [*offers, *_later(len(open_ones) - len(offers))]
+    return Message(say("Outcome of `{run}`: {summary}.", run=view.run.id, summary=inert(said)), blocks)
 
 
 def summary(view: PauseView) -> str:
     """`7 done, 1 not run`."""
-    counted = [(sum(call.state is state for call in view.calls), word) for state, word in _WORDS.items()]
-    waiting = sum(call.state not in _WORDS for call in view.calls)
-    parts = [f"{number} {word}" for number, word in counted if number]
-    return ", ".join([*parts, *([f"{waiting} still open"] if waiting else [])])
+    counted = [(sum(call.state is state for call in view.calls), state) for state in _COUNTED]
+    undone = sum(call.undo is not None and call.undo.state is UndoState.UNDONE for call in view.calls)
+    waiting = sum(call.state not in _COUNTED for call in view.calls)
+    parts = [_counted(number, state) for number, state in counted if number]
+    parts += [say_count(undone, "{number} undone since", "{number} undone since")] if undone else []
+    parts += [say_count(waiting, "{number} still open", "{number} still open")] if waiting else []
+    return ", ".join(parts)
+
+
+def _counted(number: int, state: State) -> str:
+    match state:
+        case State.SUCCEEDED:
+            return say_count(number, "{number} done", "{number} done")
+        case State.FAILED:
+            return say_count(number, "{number} did not happen", "{number} did not happen")
+        case State.UNKNOWN:
+            return say_count(number, "{number} unknown", "{number} unknown")
+        case State.REJECTED:
+            return say_count(number, "{number} not run", "{number} not run")
+        case _:
+            return say_count(number, "{number} expired", "{number} expired")
+
+
+def _later(number: int) -> list[Block]:
+    """That more can be undone than there is room to offer."""
+    if number == 0:
+        return []
+    said = say_count(
+        number,
+        "{number} more can be undone; it is offered here once one of these is.",
+        "{number} more can be undone; they are offered here once one of these is.",
+    )
+    return [context(said)]
 
 
 def _row(call: Call, most: int) -> list[Block]:
-    approved = call.state not in {State.REJECTED, State.EXPIRED} or call.execute_by is not None
-    by = (decided_by(call) or "policy") if approved and call.state is not State.REJECTED else "-"
-    became = "".join(part.get("text") or part.get("fallback", "") for part in _ending(call))
     asked = one_line(call.content.preview.headline)
-    return [_cell(text, most) for text in (f"{call.number}. {asked}", by, became)]
+    return [_cell(text, most) for text in (f"{call.number}. {asked}", _became(call))]
 
 
-def _ending(call: Call) -> list[Block]:
-    """What became of the call, without repeating who approved it."""
-    said = status(call)
-    starts = [at for at, part in enumerate(said) if part.get("text", "").startswith((". ", ".\n"))]
-    if call.state in {State.SUCCEEDED, State.FAILED, State.UNKNOWN} and starts:
-        changed = [leaf(f"{one_line('; '.join(call.content.previous))}: ")] if call.content.previous else []
-        return [*changed, *said[starts[-1] + 1 :]]
-    return said
+def _became(call: Call) -> str:
+    """What became of the call, then who approved it and what was changed; of what was undone, that first."""
+    if call.state not in _ENDED:
+        return _text(status(call))
+    undo = f"{_text(undo_became(call.undo))} " if call.undo else ""
+    by = say("Approved by {names}.", names=decided_by(call) or say("policy"))
+    changed = f" {one_line('; '.join(call.content.previous))}." if call.content.previous else ""
+    return f"{undo}{_text(ending(call))} {by}{changed}"
+
+
+def _text(parts: list[Block]) -> str:
+    return "".join(part.get("text") or part.get("fallback", "") for part in parts)
 
 
 def _cell(text: str, most: int = _CELL, **style: bool) -> Block:

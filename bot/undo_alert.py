@@ -1,0 +1,51 @@
+"""What ops is told about an undo whose outcome nobody saw."""
+
+from approvals.lifecycle import UndoState
+from approvals.models import Call, Run
+from bot.alerts import alert_message
+from bot.blocks import Message
+from bot.language import say
+from bot.text import inert
+
+
+def undo_alert(call: Call, run: Run, marked: tuple[str, str] | None = None) -> Message | None:
+    """An undo was begun and nobody knows how it ended. `marked` is the first of two operators' words."""
+    if call.undo is None:
+        return None
+    why = f" {inert(call.undo.reason, 300)}." if call.undo.reason else ""
+    about = say(
+        "Taking back call `{call}` of tool `{tool}`, run `{run}` in <#{channel}>.",
+        call=call.key,
+        tool=inert(call.tool, 100),
+        run=run.id,
+        channel=run.channel,
+    )
+    by_key = say("Idempotency key `{key}`.", key=call.undo_key)
+    text = f"*{_said(call.undo.state)}* {about}{why} {by_key}"
+    title = say("Unknown undo")
+    if call.undo.state is not UndoState.UNKNOWN:
+        late = say("Nothing, unless a late answer says otherwise: then compare with the provider.")
+        return alert_message(title, text, late)
+    if marked:
+        says = say("undone") if marked[1] == UndoState.UNDONE else say("not undone")
+        second = say("a second operator must say the same.")
+        text = f"{text} {inert(marked[0], 80)}: {says}; {second}"
+    return alert_message(
+        title,
+        text,
+        say("Look it up at the provider by the idempotency key, and mark it as undone or not undone."),
+        certain=say("The call itself took effect. Its undo was asked for, and begun exactly once."),
+        unclear=say("Whether it was taken back. The undo is not begun again while nobody can tell."),
+    )
+
+
+def _said(state: UndoState) -> str:
+    match state:
+        case UndoState.UNKNOWN:
+            return say("Nobody can tell whether it was undone.")
+        case UndoState.UNDONE:
+            return say("It was undone.")
+        case UndoState.FAILED:
+            return say("It was not undone.")
+        case _:
+            return say("It was asked for again.")
