@@ -12,10 +12,9 @@ from bot.deps import Deps
 from bot.details import fully_readable
 from bot.errors import Refused
 from bot.ids import BatchRef, read_batch_ref, read_call_ref
+from bot.language import say
 from bot.payloads import Click, Sender
 from bot.sentences import sentence
-
-UNREADABLE = "Part of this call cannot be shown, so it cannot be approved here. Reject it, or ask the agent for less."
 
 
 def approve(deps: Deps, click: Click) -> None:
@@ -23,7 +22,7 @@ def approve(deps: Deps, click: Click) -> None:
     ref = read_call_ref(click.value)
     call = wanted(deps, ref.key)
     if not fully_readable(call):
-        raise Refused(UNREADABLE)
+        raise Refused(_unreadable())
     refuse_changed(deps, call)
     person = reviewer(deps, click.sender, call, "approve")
     word = decision(deps, call, ref.version, "approve", person)
@@ -50,7 +49,7 @@ def on_it(deps: Deps, click: Click) -> None:
     view = deps.store.batches.view(ref.batch)
     waiting = pending(view) if view else []
     if not waiting:
-        raise Refused("Nothing is left to decide here.")
+        raise Refused(say("Nothing is left to decide here."))
     person = reviewer(deps, click.sender, waiting[0], "reject")
     deps.store.batches.on_it(ref.batch, by=person.user, name=person.name)
     deps.wake.set()
@@ -64,13 +63,13 @@ def viewed(deps: Deps, ref: BatchRef) -> BatchView:
     """
     view = deps.store.batches.view(ref.batch)
     if view is None:
-        raise Refused("These calls are no longer kept. Ask the agent again if they are still needed.")
+        raise Refused(say("These calls are no longer kept. Ask the agent again if they are still needed."))
     if view.batch.generation != ref.generation or tuple(call.version for call in view.calls) != ref.versions:
         deps.store.outbox.owe("card", ref.batch)
         deps.wake.set()
-        raise Refused("The card has changed since you saw it. Read it as it is now, then decide.")
+        raise Refused(say("The card has changed since you saw it. Read it as it is now, then decide."))
     if not pending(view):
-        raise Refused("Nothing is left to decide here.")
+        raise Refused(say("Nothing is left to decide here."))
     return view
 
 
@@ -97,7 +96,7 @@ def decide_many(
         try:
             refuse_by_law(deps, sender, call, person, verdict, call.content.requirement)
             if verdict == "approve" and not fully_readable(call):
-                raise Refused(UNREADABLE)  # noqa: TRY301 - one refusal among several, told with the others
+                raise Refused(_unreadable())  # noqa: TRY301 - one refusal among several, told with the others
             if verdict == "approve":
                 refuse_changed(deps, call)
         except Refused as refused:
@@ -109,6 +108,12 @@ def decide_many(
         after_decision(deps, call, person, answer)
         told.append((key, sentence(answer, verb=verdict), answer))
     return told
+
+
+def _unreadable() -> str:
+    return say(
+        "Part of this call cannot be shown, so it cannot be approved here. Reject it, or ask the agent for less."
+    )
 
 
 def _one_of_many(deps: Deps, ref: BatchRef, word: Decision, person: Person) -> Answer:
@@ -134,4 +139,4 @@ def told_many(view: BatchView, told: list[tuple[str, str, Answer | None]]) -> st
         for key, text, answer in told
         if answer is not None and answer.outcome is Outcome.OK and answer.detail.get("verdict") == "pending"
     ]
-    return "\n".join([f"{done} of {len(told)} decided as you said.", *lines, *pend])
+    return "\n".join([say("{done} of {all} decided as you said.", done=done, all=len(told)), *lines, *pend])

@@ -3,6 +3,7 @@
 import hashlib
 import html
 import re
+from collections.abc import Sequence
 
 from approvals.lifecycle import RUN_ENDED
 from approvals.models import Run
@@ -12,14 +13,11 @@ from bot.authority import starter
 from bot.deciding import START
 from bot.deps import Deps
 from bot.freezing import asks_to_freeze, freezing
+from bot.language import say
+from bot.past import asks_for_history, history
 from bot.payloads import Mention, Slash, Typed
 from bot.whereabouts import card_links, where_it_stands
 
-HELP = (
-    "Tell me what to do, for example `@vobo refund yesterday's failed payments`. What could hurt is shown here as a"
-    " card first, and runs only after somebody entitled has approved it there."
-)
-NO_WORDS = "Words in a thread decide nothing; only the buttons of the card do."
 _MENTION = re.compile(r"<@[UW][A-Za-z0-9_]+(?:\|[^>]*)?>")
 _YES_OR_NO = (
     "ok okay k yes y yep yeah sure approve approved approves lgtm go ahead ship it shipit confirm confirmed "
@@ -37,30 +35,35 @@ def mention(deps: Deps, said: Mention) -> None:
     """`@vobo …`: help, a new run, or where the running one stands."""
     request = request_in(said.text, deps.bot_user)
     if request.lower() in {"", "help", "?"}:
-        tell(deps, asker_of(said), HELP)
+        tell(deps, asker_of(said), _help())
         return
     run_id = run_id_for(said.event_id)
     newest = deps.store.runs.newest_in_thread(said.channel, said.thread_ts)
     if newest is not None and newest.id == run_id:
         return  # Slack delivered the event again
-    starter(deps, said.sender)
+    agent, request = addressed_agent(deps.agents, request, newest)
+    starter(deps, said.sender, agent)
     if newest is not None and newest.state not in RUN_ENDED:
         tell(deps, asker_of(said), where_it_stands(deps, newest))
         return
-    _start(deps, run_id, request, said.sender.user, said.channel, said.thread_ts, newest)
+    _start(deps, run_id, agent, request, said.sender.user, said.channel, said.thread_ts, newest)
 
 
 def slash(deps: Deps, said: Slash) -> None:
     """`/vobo …`: a new run, whose opening message becomes its thread; or the operators' freeze."""
     request = html.unescape(said.text).strip()
     if request.lower() in {"", "help", "?"}:
-        tell(deps, asker_of(said), HELP)
+        tell(deps, asker_of(said), _help())
         return
     if asks_to_freeze(request):
         freezing(deps, said, request)
         return
-    starter(deps, said.sender)
-    _start(deps, run_id_for(said.trigger_id), request, said.sender.user, said.channel, "", None)
+    if asks_for_history(request):
+        history(deps, said, request)
+        return
+    agent, request = addressed_agent(deps.agents, request, None)
+    starter(deps, said.sender, agent)
+    _start(deps, run_id_for(said.trigger_id), agent, request, said.sender.user, said.channel, "", None)
 
 
 def typed(deps: Deps, said: Typed) -> None:
@@ -70,12 +73,33 @@ def typed(deps: Deps, said: Typed) -> None:
     run = deps.store.runs.newest_in_thread(said.channel, said.thread_ts)
     links = card_links(deps, run) if run else []
     if links:
-        tell(deps, asker_of(said), f"{NO_WORDS} {' '.join(links)}")
+        no_words = say("Words in a thread decide nothing; only the buttons of the card do.")
+        tell(deps, asker_of(said), f"{no_words} {' '.join(links)}")
+
+
+def _help() -> str:
+    said = say(
+        "Tell me what to do, for example `@vobo refund yesterday's failed payments`. What could hurt is shown here as a"
+        " card first, and runs only after somebody entitled has approved it there."
+    )
+    return f"{said} {say('`/vobo history` shows what was decided.')}"
 
 
 def request_in(text: str, bot_user: str) -> str:
     """What was asked, without the mention of the bot, as the person typed it."""
     return html.unescape(re.sub(rf"<@{re.escape(bot_user)}(?:\|[^>]*)?>", " ", text)).strip()
+
+
+def addressed_agent(agents: Sequence[str], request: str, newest: Run | None) -> tuple[str, str]:
+    """Whose request it is, and the request without that name: `desk: refund pay_1`, if there is an agent `desk`.
+
+    A request that names no agent goes to the one that the thread talks to, else to the first.
+    """
+    name, colon, rest = request.partition(":")
+    named = next((agent for agent in agents if agent and agent.lower() == name.strip().lower()), None)
+    if colon and named is not None and rest.strip():
+        return named, rest.strip()
+    return (newest.agent if newest and newest.agent in agents else agents[0]), request
 
 
 def sounds_like_a_decision(text: str) -> bool:
@@ -92,7 +116,7 @@ def run_id_for(event: str) -> str:
 
 
 def _start(  # noqa: PLR0917 - a run's fields in their order
-    deps: Deps, run_id: str, request: str, user: str, channel: str, thread_ts: str, parent: Run | None
+    deps: Deps, run_id: str, agent: str, request: str, user: str, channel: str, thread_ts: str, parent: Run | None
 ) -> None:
     answer = deps.store.runs.start(
         run_id,
@@ -100,7 +124,7 @@ def _start(  # noqa: PLR0917 - a run's fields in their order
         requester=user,
         channel=channel,
         thread_ts=thread_ts,
-        agent=deps.agent,
+        agent=agent,
         parent=parent.id if parent else None,
     )
     if answer.outcome is Outcome.OK:

@@ -4,23 +4,29 @@ from approvals.lifecycle import RUN_ENDED, RunState
 from approvals.models import Call, Run
 from bot.blocks import FALLBACK_TEXT, Block, Message, actions, button, confirm, context, leaf, line, person, quote, rich
 from bot.ids import RUN, ActionId
+from bot.language import HOLE, around, say
 from bot.text import clip, cut, escaped, hides, inert, one_line, visible
 
 _REQUEST = 1_500
 _ANSWER = 6_000
+_REASON = 600
 _CHUNK = 2_500
-OWN_WORDS = "The agent's own words; what really happened is in the outcome table."
 
 
 def render_opening(run: Run) -> Message:
     """At once after the request: that it was heard, by whom it was asked, and what was understood."""
-    follows = f", following `{run.parent}`" if run.parent else ""
+    before, after = around(say("{person} asked:", person=HOLE))
+    asked = [leaf(before)] if before else []
+    which = say("run `{run}`", run=run.id)
+    if run.parent:
+        which = say("run `{run}`, following `{parent}`", run=run.id, parent=run.parent)
+    promise = say("what could hurt is shown here first, and waits for approval")
     blocks = [
-        rich(line(person(run.requester), leaf(" asked:")), quote(visible(clip(run.request, _REQUEST)))),
-        context(f"I am on it · run `{run.id}`{follows} · what could hurt is shown here first, and waits for approval"),
+        rich(line(*asked, person(run.requester), leaf(after)), quote(clip(visible(run.request), _REQUEST))),
+        context(f"{say('I am on it')} · {which} · {promise}"),
         *_cancelling(run),
     ]
-    return Message(cut(f"I am on it: {inert(run.request, 400)}", FALLBACK_TEXT), blocks)
+    return Message(cut(say("I am on it: {request}", request=inert(run.request, 400)), FALLBACK_TEXT), blocks)
 
 
 def _cancelling(run: Run) -> list[Block]:
@@ -29,10 +35,10 @@ def _cancelling(run: Run) -> list[Block]:
         return []
     if run.cancelled_by:
         name = inert(run.cancelled_name or run.cancelled_by, 80)
-        return [context(f"Cancelled by {name}; what is at work ends first")]
-    stop = button("Cancel", ActionId.CANCEL, run.id, label="Cancel this run")
-    ask = "What waits for a decision is withdrawn. What is being carried out right now is not interrupted."
-    stop["confirm"] = confirm("Cancel this run?", ask, "Cancel the run", style="danger")
+        return [context(say("Cancelled by {name}; what is at work ends first", name=name))]
+    stop = button(say("Cancel"), ActionId.CANCEL, run.id, label=say("Cancel this run"))
+    ask = say("What waits for a decision is withdrawn. What is being carried out right now is not interrupted.")
+    stop["confirm"] = confirm(say("Cancel this run?"), ask, say("Cancel the run"), style="danger")
     return [actions(RUN, stop)]
 
 
@@ -41,25 +47,26 @@ def render_answer(run: Run) -> Message:
     said = _ended(run)
     blocks: list[Block] = [rich(line(leaf(said, bold=True)))]
     if run.answer:
-        shown = visible(clip(run.answer, _ANSWER))
+        shown = clip(visible(run.answer), _ANSWER)
         blocks += [rich(quote(shown[at : at + _CHUNK])) for at in range(0, len(shown), _CHUNK)]
-        hidden = " Invisible characters in them are shown as ⟨U+…⟩." if hides(run.answer) else ""
-        blocks.append(context(f"{OWN_WORDS}{hidden}"))
-    words = f" The agent says: {inert(run.answer, 2_000)}" if run.answer else ""
+        own = say("The agent's own words; what really happened is in the outcome table.")
+        hidden = f" {say('Invisible characters in them are shown as ⟨U+…⟩.')}" if hides(run.answer) else ""
+        blocks.append(context(f"{own}{hidden}"))
+    words = f" {say('The agent says: {answer}', answer=inert(run.answer, 2_000))}" if run.answer else ""
     return Message(cut(f"{escaped(said)}{words}", FALLBACK_TEXT), blocks)
 
 
 def _ended(run: Run) -> str:
-    reason = one_line(run.reason or "")
+    reason = clip(one_line(run.reason or ""), _REASON) or say("no reason was given")
     match run.state:
         case RunState.STOPPED:
-            return f"Stopped: {reason or 'no reason was given'}."
+            return say("Stopped: {reason}.", reason=reason)
         case RunState.FAILED:
-            return f"Interrupted: {reason or 'no reason was given'}. Nothing is lost; ops has been told."
+            return say("Interrupted: {reason}. Nothing is lost; ops has been told.", reason=reason)
         case RunState.COMPLETED:
-            return "Finished."
+            return say("Finished.")
         case _:
-            return "Going on."
+            return say("Going on.")
 
 
 def render_notice(call: Call) -> Message:
@@ -67,8 +74,15 @@ def render_notice(call: Call) -> Message:
     editors = [decision.reviewer for decision in call.decisions if decision.verdict == "edit"]
     to: list[Block] = [person(editors[-1]), leaf(" ")] if editors else []
     changes = one_line("; ".join(call.content.previous))
-    text = f"Call {call.number} was checked after your edit, and the data behind it had changed meanwhile"
-    said = f"{text}: {clip(changes, 600)}." if changes else f"{text}."
-    end = " Your approval was dropped; please decide on the card as it is now."
+    said = say(
+        "Call {number} was checked after your edit, and the data behind it had changed meanwhile.", number=call.number
+    )
+    if changes:
+        said = say(
+            "Call {number} was checked after your edit, and the data behind it had changed meanwhile: {changes}.",
+            number=call.number,
+            changes=clip(changes, 600),
+        )
+    end = f" {say('Your approval was dropped; please decide on the card as it is now.')}"
     mention = f"<@{editors[-1]}> " if editors else ""
     return Message(cut(f"{mention}{escaped(said)}{end}", FALLBACK_TEXT), [rich(line(*to, leaf(f"{said}{end}")))])

@@ -7,23 +7,34 @@ from slack_sdk.errors import SlackClientError
 from approvals.lifecycle import RunState, State
 from approvals.models import Run
 from bot.deps import Deps
-from bot.text import count, inert
+from bot.language import say, say_count
+from bot.state_words import run_is
+from bot.text import inert
 
 
 def where_it_stands(deps: Deps, run: Run) -> str:
     """For somebody who asks again while a run is on its way."""
     match run.state:
         case RunState.QUEUED:
-            return f"`{run.id}` waits for a worker. It starts by itself."
+            return say("`{run}` waits for a worker. It starts by itself.", run=run.id)
         case RunState.RUNNING | RunState.RESUMING | RunState.READY:
-            return f"I am working on `{run.id}`. Ask for the next thing when it has ended, or in a new thread."
+            return say(
+                "I am working on `{run}`. Ask for the next thing when it has ended, or in a new thread.", run=run.id
+            )
         case RunState.PAUSED:
             links = card_links(deps, run)
             if not links:
-                return f"`{run.id}` carries out what was approved."
-            return f"`{run.id}` waits for a decision on {count(len(links), 'card')}: {' '.join(links)}"
+                return say("`{run}` carries out what was approved.", run=run.id)
+            return say_count(
+                len(links),
+                "`{run}` waits for a decision on {number} card: {links}",
+                "`{run}` waits for a decision on {number} cards: {links}",
+                run=run.id,
+                links=" ".join(links),
+            )
         case RunState.COMPLETED | RunState.STOPPED | RunState.FAILED:
-            return f"`{run.id}` has ended ({run.state}). {inert(run.reason or '', 500)}".strip()
+            ended = say("`{run}` has ended: {state}.", run=run.id, state=run_is(run.state))
+            return f"{ended} {inert(run.reason or '', 500)}".strip()
         case _:
             assert_never(run.state)
 
@@ -43,6 +54,6 @@ def card_links(deps: Deps, run: Run) -> list[str]:
 def _link(deps: Deps, channel: str, ts: str, radius: str) -> str:
     try:
         found: Any = deps.client.chat_getPermalink(channel=channel, message_ts=ts)
-        return f"<{found['permalink']}|Card: {inert(radius, 150)}>"
+        return f"<{found['permalink']}|{say('Card: {radius}', radius=inert(radius, 150))}>"
     except (SlackClientError, OSError):
-        return f"the card on {inert(radius, 150)} in this thread"
+        return say("the card on {radius} in this thread", radius=inert(radius, 150))

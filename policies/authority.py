@@ -11,10 +11,14 @@ Cause = Literal["elsewhere", "bot", "deactivated", "guest", "requester", "not_in
 
 
 class Refusal(Frozen):
-    """Why a person may not; `sentence` is for the person alone, the card stays open."""
+    """Why a person may not; `sentence` is for the person alone, the card stays open.
+
+    `about` is what the sentence names: the tier, the agent or the person's limit.
+    """
 
     cause: Cause
     sentence: str
+    about: str = ""
 
 
 def may_decide(
@@ -44,8 +48,30 @@ def may_decide(
     mine = tuple(tier for tier in reviewers.tiers_for(requirement, escalated=escalated) if _in_tier(person, tier))
     if not mine:
         tier = reviewers.tier_of(requirement).replace("_", " ")
-        return Refusal(cause="not_in_tier", sentence=f"Only {tier} may decide this, and you are not one of them.")
+        sentence = f"Only {tier} may decide this, and you are not one of them."
+        return Refusal(cause="not_in_tier", sentence=sentence, about=tier)
     return _over_limit(reviewers, requirement, person, mine) if verdict != "reject" else None
+
+
+def may_undo(
+    reviewers: Reviewers,
+    requirement: Requirement,
+    person: Person,
+    *,
+    requester: str,
+    clicker_team: str,
+    escalated: bool = False,
+) -> Refusal | None:
+    """Why this person may not take back a call that needed this, or None when they may.
+
+    Whoever may approve it may take it back, within the same limits. What ran unasked, on its requester's word alone,
+    is taken back on that word as well. The sentences of the refusals are about deciding; the bot has others here.
+    """
+    if requirement.mode == "auto" and person.user == requester:
+        return _may_act(reviewers, person, clicker_team)
+    return may_decide(
+        reviewers, requirement, person, requester=requester, clicker_team=clicker_team, escalated=escalated
+    )
 
 
 def may_start(reviewers: Reviewers, person: Person, *, clicker_team: str, agent: str = "") -> Refusal | None:
@@ -60,7 +86,7 @@ def may_start(reviewers: Reviewers, person: Person, *, clicker_team: str, agent:
     if access is not None and not mine & set(access.starters):
         name = agent or "default"
         sentence = f"You may not start runs with the agent {name}. Ask ops to add you to its starters."
-        return Refusal(cause="not_in_tier", sentence=sentence)
+        return Refusal(cause="not_in_tier", sentence=sentence, about=name)
     return None
 
 
@@ -70,6 +96,21 @@ def may_operate(reviewers: Reviewers, person: Person, *, clicker_team: str) -> R
     if refusal or person.user in reviewers.ops:
         return refusal
     return Refusal(cause="not_in_tier", sentence="Only ops may do this, and you are not listed in reviewers.toml.")
+
+
+def may_look_back(
+    reviewers: Reviewers, person: Person, *, clicker_team: str, requester: str | None = None
+) -> Refusal | None:
+    """Why this person may not read what happened, or None when they may: ops, and whoever may decide something.
+
+    `requester` is who started the run that is asked about, and may read its story too; None: the question is about all.
+    """
+    refusal = _may_act(reviewers, person, clicker_team)
+    if refusal or person.user in reviewers.ops or person.user == requester:
+        return refusal
+    if any(_in_tier(person, tier) for tier in reviewers.tiers.values()):
+        return None
+    return Refusal(cause="not_in_tier", sentence="Only ops and reviewers may read this.")
 
 
 def _may_act(reviewers: Reviewers, person: Person, clicker_team: str) -> Refusal | None:
@@ -104,4 +145,4 @@ def _over_limit(
         sentence = f"This comes to {amount}; your limit is {limit}. You can lower it with Edit, or reject it."
     else:
         return None
-    return Refusal(cause="over_limit", sentence=sentence)
+    return Refusal(cause="over_limit", sentence=sentence, about=str(limit or ""))
