@@ -24,7 +24,7 @@ class Sender(_Read):
 
 
 class Click(_Read):
-    """A button was pressed. `thread_ts` is the thread the card stands in."""
+    """A button was pressed. `thread_ts` is the thread the card stands in; empty for a message of the channel."""
 
     sender: Sender
     action_id: str
@@ -34,6 +34,15 @@ class Click(_Read):
     trigger_id: str
     response_url: str | None = None
     view_id: str | None = None
+    view_hash: str = ""
+    metadata: str = ""
+
+
+class HomeOpened(_Read):
+    """Somebody looks at the Home tab. What it shows already has `metadata` of ours and a hash of Slack's."""
+
+    user: str = Field(pattern=r"^[UW][A-Za-z0-9_]{1,40}$")
+    view_hash: str = ""
     metadata: str = ""
 
 
@@ -87,22 +96,40 @@ def read_click(body: Mapping[str, Any]) -> Click:
         view = body.get("view") or {}
         container = body.get("container") or {}
         message = body.get("message") or {}
+        thread = container.get("thread_ts") or message.get("thread_ts") or ""
         place = {
             "channel": (body.get("channel") or {}).get("id") or container.get("channel_id") or "",
-            "thread_ts": container.get("thread_ts") or message.get("thread_ts") or message.get("ts") or "",
+            # In a thread that nobody has opened Slack does not show a private answer at all.
+            "thread_ts": "" if thread == message.get("ts") else thread,
         }
         return Click.model_validate(
             {
                 "sender": _sender(body["user"]),
                 "action_id": action["action_id"],
-                "value": action.get("value", ""),
+                "value": action.get("value") or (action.get("selected_option") or {}).get("value", ""),
                 **place,
                 "trigger_id": body["trigger_id"],
                 "response_url": body.get("response_url"),
                 "view_id": view.get("id"),
+                "view_hash": view.get("hash") or "",
                 "metadata": view.get("private_metadata", ""),
             }
         )
+
+
+def read_home_opened(body: Mapping[str, Any]) -> HomeOpened | None:
+    """Read an `app_home_opened` event; None when another tab of the app was opened.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("Home tab"):
+        event = body["event"]
+        if event["tab"] != "home":
+            return None
+        view = event.get("view") or {}
+        seen = {"view_hash": view.get("hash") or "", "metadata": view.get("private_metadata") or ""}
+        return HomeOpened.model_validate({"user": event["user"], **seen})
 
 
 def read_submission(body: Mapping[str, Any]) -> Submission:
@@ -180,6 +207,13 @@ def read_slash(body: Mapping[str, Any]) -> Slash:
                 "response_url": body.get("response_url"),
             }
         )
+
+
+def who_sent(body: Mapping[str, Any]) -> str:
+    """The user id in an interaction, to answer in their language; empty where there is none. Proves nothing."""
+    user = body.get("user")
+    found = user.get("id") if isinstance(user, Mapping) else None
+    return found if isinstance(found, str) else ""
 
 
 def _sender(user: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,12 @@ NOW = 1_780_000_000_000
 class AnyLaw:
     """A law for rendering: billing decides."""
 
+    version = ""
+
     def who(self, requirement: Requirement) -> str:
         return f"To decide: {requirement.tier}: Bruno or Olga."
 
-    def addressed(self, requirement: Requirement) -> Addressed:  # noqa: ARG002 - as the protocol names it
+    def addressed(self, requirement: Requirement, *, escalated: bool = False) -> Addressed:  # noqa: ARG002 - as above
         return Addressed(("U0001", "U0002"), ("S_BILLING",))
 
     def switches(self) -> str:

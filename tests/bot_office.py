@@ -21,6 +21,7 @@ from bot_builders import a_content
 from policies.arguments import canonical_text
 from policies.money import Money
 from policies.rules.refunds import RefundLine, RefundPayments
+from sent import assert_all_sent_is_sound
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -130,7 +131,8 @@ class Office:
 
         def look() -> Json | None:
             view = self.slack.view(user)
-            return view if view and "One moment" not in str(view["blocks"]) else None
+            loading = view and any(words in str(view["blocks"]) for words in ("One moment", "Un momento"))
+            return view if view and not loading else None
 
         return self.until(look, f"{user} sees a modal")
 
@@ -205,5 +207,6 @@ def running(redis_url: str, client: redis.Redis, *, over: str = "http", **change
         bot.start()
         try:
             yield Office(workspace, bot, client)
+            assert_all_sent_is_sound(workspace)
         finally:
             bot.stop()

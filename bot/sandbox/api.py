@@ -39,6 +39,7 @@ class Api:
             web.route("*", "/api/{method}", self.method),
             web.post("/response/{name}", self.response_url),
             web.post("/upload/{file_id}", self.upload),
+            web.get("/files/{file_id}", self.file),
         ]
 
     async def method(self, request: web.Request) -> web.StreamResponse:
@@ -78,6 +79,13 @@ class Api:
             raise web.HTTPNotFound
         file["content"] = await request.read()
         return web.Response(text=f"OK - {len(file['content'])}")
+
+    async def file(self, request: web.Request) -> web.Response:
+        """The content of an uploaded picture, for the page."""
+        file = self._office.files.get(request.match_info["file_id"])
+        if file is None or file["content"] is None:
+            raise web.HTTPNotFound
+        return web.Response(body=file["content"], content_type="image/png")
 
     async def _served(
         self, request: web.Request, name: str, args: Json, work: Callable[[], Awaitable[web.Response]]

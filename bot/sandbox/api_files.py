@@ -13,7 +13,8 @@ async def get_upload_url(call: Call) -> Json:
     name = str(call.need("filename"))
     call.number("length", 1, 2**40)
     file_id = f"F{call.office.world.token().upper()}"
-    call.office.files[file_id] = {"id": file_id, "name": name, "title": name, "content": None}
+    alt = call.args.get("alt_txt")
+    call.office.files[file_id] = {"id": file_id, "name": name, "title": name, "alt_txt": alt, "content": None}
     return {"upload_url": f"{call.office.world.base_url}/upload/{file_id}", "file_id": file_id}
 
 
@@ -40,7 +41,7 @@ def _share(call: Call, files: list[Json]) -> None:
             text=words,
             bot=True,
             thread_ts=call.args.get("thread_ts"),
-            attachments=[{"id": file["id"], "fallback": file["name"], "title": file["title"]} for file in files],
+            files=[{key: file[key] for key in ("id", "name", "title", "alt_txt")} for file in files],
         )
     )
 

@@ -34,7 +34,7 @@ async def user_info(call: Call) -> Json:
     user = call.office.world.users.get(str(call.need("user", "user_not_found")))
     if user is None:
         raise SlackError("user_not_found")
-    return {"user": user.to_slack()}
+    return {"user": user.to_slack(include_locale=call.flag("include_locale"))}
 
 
 async def list_users(call: Call) -> Json:

@@ -71,7 +71,7 @@ async def click_view(office: Office, actor: Actor, press: Press, *, home: bool =
     Raises:
         SandboxError: nothing is open, or no such control.
     """
-    view = office.views.homes.get(actor.id) if home else office.views.top(actor)
+    view = office.views.home(actor) if home else office.views.top(actor)
     if view is None:
         raise SandboxError(f"{actor.id} has no {'app home' if home else 'modal'} open.")
     block, element = _only_match(view.body["blocks"], actor, press)

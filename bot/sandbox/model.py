@@ -30,16 +30,19 @@ class User:
     is_restricted: bool = False
     is_ultra_restricted: bool = False
     is_stranger: bool = False
+    locale: str = "en-US"
+    tz: str = "Europe/Berlin"
 
-    def to_slack(self) -> Json:
-        """As users.info answers."""
-        return {
+    def to_slack(self, *, include_locale: bool = False) -> Json:
+        """As users.info answers; the language only to who asks for it."""
+        spoken = {"locale": self.locale} if include_locale else {}
+        return spoken | {
             "id": self.id,
             "team_id": self.team_id,
             "name": self.name,
             "deleted": self.deleted,
             "real_name": self.real_name,
-            "tz": "Europe/Berlin",
+            "tz": self.tz,
             "tz_label": "Central European Time",
             "tz_offset": 3600,
             "profile": {
@@ -96,6 +99,7 @@ class Message:
     bot: bool = False
     blocks: list[Json] | None = None
     attachments: list[Json] | None = None
+    files: list[Json] | None = None
     thread_ts: str | None = None
     metadata: Json | None = None
     edited: Json | None = None
@@ -119,6 +123,7 @@ class Message:
         kept = {
             "blocks": self.blocks,
             "attachments": self.attachments,
+            "files": self.files,
             "thread_ts": self.thread_ts,
             "edited": self.edited,
             "metadata": self.metadata if with_metadata else None,

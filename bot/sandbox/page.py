@@ -52,7 +52,7 @@ class Page:
     async def snapshot(self, request: web.Request) -> web.Response:
         """What one person sees now."""
         try:
-            actor = self._office.world.actor(request.query.get("as", "U0005"))
+            actor = self._office.world.actor(request.query.get("as", "U0005"), request.query.get("team"))
         except SandboxError as refused:
             return web.json_response({"error": str(refused)}, status=400)
         return web.json_response(snapshot(self._office, actor, request.query.get("channel", "")))

@@ -58,7 +58,7 @@ def _users() -> list[User]:
         User("U0002", home, "olga", "Olga Opslead", "reviewer", "billing and ops leads"),
         User("U0003", home, "omar", "Omar Ops", "ops", "ops leads and release"),
         User("U0004", home, "rita", "Rita Release", "reviewer", "release"),
-        User("U0008", home, "nina", "Nina Newhire", "reviewer", "billing, up to 250.00 EUR"),
+        User("U0008", home, "nina", "Nina Newhire", "reviewer", "billing, up to 250.00 EUR", locale="es-ES"),
         User("U0007", home, "gus", "Gus Guest", "guest", "a guest: may never decide", is_restricted=True),
         User("U0009", other, "xena", "Xena Outside", "outsider", "another company, by Connect", is_stranger=True),
         User("U0006", home, "dora", "Dora Deactivated", "deactivated", "left last month", deleted=True),

@@ -14,7 +14,7 @@ def snapshot(office: Office, actor: Actor, channel: str) -> Json:
     place = world.channels.get(channel) or next(iter(world.channels.values()))
     world.direct(actor.id)
     visible = [one for one in world.channels.values() if _visible(one, actor)]
-    home = office.views.homes.get(actor.id)
+    home = office.views.home(actor)
     return {
         "me": actor.id,
         "people": [{**vars(user)} for user in world.users.values()],

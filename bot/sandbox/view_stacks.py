@@ -103,6 +103,11 @@ class ViewStacks:
         self._world.changed()
         return made
 
+    def home(self, actor: Actor) -> View | None:
+        """The app home of this very person: ids repeat from one company to another."""
+        shown = self.homes.get(actor.id)
+        return shown if shown and shown.actor == actor else None
+
     def replace(self, view: View, body: Json, expected: str | None = None) -> View:
         """Change what an open view shows; typed values of inputs that stay are kept.
 

@@ -106,7 +106,7 @@ async def slash(office: Office, actor: Actor, channel: str, command: str, text: 
 async def open_home(office: Office, actor: Actor) -> Json:
     """Look at the app's home tab."""
     world = office.world
-    shown = office.views.homes.get(actor.id)
+    shown = office.views.home(actor)
     if "app_home_opened" not in world.settings.subscriptions:
         return {"delivery": None}
     view = shown.to_slack(HOME_TEAM) if shown else None

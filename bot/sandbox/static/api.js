@@ -1,4 +1,5 @@
 // Talking to the workspace: verbs, snapshots, and the stream that says when to look again.
+import { state } from "./store.js";
 import { toast } from "./toast.js";
 
 /** Do one control verb; null (and a toast with the reason) when it cannot be done. */
@@ -7,7 +8,7 @@ export async function act(verb, args) {
     const answer = await fetch(`/_control/${verb}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(args),
+      body: JSON.stringify(state.team ? { ...args, team_id: state.team } : args),
     });
     const told = await answer.json();
     if (answer.ok) return told;
@@ -20,7 +21,7 @@ export async function act(verb, args) {
 
 /** What one person sees now. */
 export async function look(me, channel) {
-  const answer = await fetch(`/_page/snapshot?${new URLSearchParams({ as: me, channel })}`);
+  const answer = await fetch(`/_page/snapshot?${new URLSearchParams({ as: me, channel, ...(state.team && { team: state.team }) })}`);
   if (!answer.ok) throw new Error((await answer.json()).error);
   return answer.json();
 }

@@ -38,15 +38,21 @@ function go(channel) {
   state.thread = state.target = null;
   remember(true);
   showRail(false);
-  if (channel === "home") act("open_home", { user: state.me });
+  lookHome();
   refresh();
+}
+
+/** Slack tells the app that its home is looked at, however one came there. */
+function lookHome() {
+  if (state.channel === "home") act("open_home", { user: state.me });
 }
 
 function become(me) {
   state.me = me;
+  state.team = null;
   if (state.channel.startsWith("D")) state.channel = `D${me}`;
   remember(true);
-  if (state.channel === "home") act("open_home", { user: me });
+  lookHome();
   refresh();
 }
 
@@ -185,6 +191,7 @@ at("rail-shade").addEventListener("click", () => showRail(false));
 document.addEventListener("click", follow);
 document.addEventListener("keydown", (event) => event.key === "Escape" && showRail(false));
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
-addEventListener("popstate", () => (recall(), refresh()));
+addEventListener("popstate", () => (recall(), lookHome(), refresh()));
 listen(refresh, () => (at("link-state").className = "link-state off"));
+lookHome();
 refresh();

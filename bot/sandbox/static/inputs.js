@@ -3,6 +3,8 @@ import { el, uid } from "./dom.js";
 import { decode, textNodes } from "./mrkdwn.js";
 
 const offered = (element) => element.options || (element.option_groups || []).flatMap((group) => group.options);
+/** More choices than this scroll in a box of their own, as Slack's select with many answers takes one field. */
+const MANY = 8;
 const shownText = (object) => decode(object.text);
 
 function typed(element, held, { label, id, described }) {
@@ -38,7 +40,7 @@ function choices(element, held, { label, described }, kind) {
   const now = held?.selected_options ?? element.initial_options ?? [held?.selected_option ?? element.initial_option].filter(Boolean);
   const node = el(
     "div",
-    { class: "choices", role: kind === "radio" ? "radiogroup" : "group", "aria-label": label, "aria-describedby": described },
+    { class: offered(element).length > MANY ? "choices many" : "choices", role: kind === "radio" ? "radiogroup" : "group", "aria-label": label, "aria-describedby": described },
     offered(element).map((one) =>
       el(
         "label",

@@ -27,6 +27,9 @@ function content(message) {
   for (const attached of message.attachments || []) {
     parts.push(el("div", { class: "attachment" }, attached.title || attached.text || attached.fallback || ""));
   }
+  for (const file of message.files || []) {
+    parts.push(el("img", { class: "file", src: `/files/${file.id}`, alt: file.alt_txt || file.title }));
+  }
   return parts;
 }
 

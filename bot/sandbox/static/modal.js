@@ -33,7 +33,10 @@ function held(view) {
   return (blockId, actionId) => {
     const state_ = view.state.values[blockId]?.[actionId];
     const draft = state_ && drafts.get(`${view.id}/${blockId}/${state_.type}`);
-    return typeof draft === "string" && "value" in state_ ? { ...state_, value: draft } : state_;
+    if (typeof draft === "string" && "value" in state_) return { ...state_, value: draft };
+    if (Array.isArray(draft) && "selected_options" in state_) return { ...state_, selected_options: draft.map((value) => ({ value })) };
+    if (typeof draft === "string" && "selected_option" in state_) return { ...state_, selected_option: { value: draft } };
+    return state_;
   };
 }
 

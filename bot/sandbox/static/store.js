@@ -4,6 +4,7 @@ const query = new URLSearchParams(location.search);
 
 export const state = {
   me: query.get("as") || "U0005",
+  team: query.get("team"), // somebody of another company who may bear a colleague's id
   channel: query.get("channel") || "C_REFUNDS",
   thread: query.get("thread"),
   target: query.get("ts"),
@@ -15,6 +16,7 @@ export const state = {
 /** Put the place into the address bar, so that a reload comes back to it. */
 export function remember(push = false) {
   const next = new URLSearchParams({ as: state.me, channel: state.channel });
+  if (state.team) next.set("team", state.team);
   if (state.thread) next.set("thread", state.thread);
   history[push ? "pushState" : "replaceState"](null, "", `/?${next}`);
 }
@@ -23,6 +25,7 @@ export function remember(push = false) {
 export function recall() {
   const now = new URLSearchParams(location.search);
   state.me = now.get("as") || state.me;
+  state.team = now.get("team");
   state.channel = now.get("channel") || state.channel;
   state.thread = now.get("thread");
 }
