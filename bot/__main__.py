@@ -1,6 +1,5 @@
 """`python -m bot`: receive from Slack, send to Slack. `--check` says whether it could, and ends."""
 
-import logging
 import signal
 import sys
 import threading
@@ -8,8 +7,11 @@ import threading
 import click
 
 from approvals.errors import ApprovalsError
-from approvals.opening import open_store
-from bot.assembly import assemble, identify, read_law, slack_client
+from approvals.findings import Level, to_json, worst
+from approvals.logs import configure_logs
+from approvals.trace_export import start_traces
+from bot.assembly import assemble
+from bot.check import check as check_bot
 from bot.errors import BotCannotStart
 from bot.settings import BotSettings
 from policies.law import LawRefused
@@ -17,42 +19,40 @@ from policies.law import LawRefused
 
 @click.command()
 @click.option("--check", is_flag=True, help="Check settings, law, store and token, and end.")
-def main(*, check: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="With --check: one JSON array of level, about, sentence, fix.")
+def main(*, check: bool, as_json: bool) -> None:
     """The Slack side of vobo."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     try:
-        settings = BotSettings.read()
+        configure_logs("bot")
         if check:
-            _check(settings)
+            _check(as_json=as_json)
         else:
-            _run(settings)
+            _run(BotSettings.read())
     except (ApprovalsError, BotCannotStart, LawRefused) as refused:
         click.echo(str(refused), err=True)
         sys.exit(1)
 
 
-def _check(settings: BotSettings) -> None:
-    """Everything that can be known without starting; all problems at once."""
-    law = read_law(settings)
-    problems = list(law.problems())
-    try:
-        for warning in open_store(settings, tenant=law.reviewers.team).warnings:
-            click.echo(f"Warning: {warning}", err=True)
-    except ApprovalsError as refused:
-        problems.append(str(refused))
-    try:
-        team = identify(slack_client(settings)).team
-        if team != law.reviewers.team:
-            problems.append(f"SLACK_BOT_TOKEN belongs to {team}, but reviewers.toml is for {law.reviewers.team}.")
-    except BotCannotStart as refused:
-        problems.append(str(refused))
-    if problems:
-        raise BotCannotStart("\n".join(problems))
-    click.echo(f"The bot can start: workspace {law.reviewers.team}, law {law.version}, {len(law.rules)} rules.")
+def _check(*, as_json: bool) -> None:
+    found = check_bot()
+    if as_json:
+        click.echo(to_json(found))
+    for one in found if not as_json else ():
+        if one.level is Level.WARNING:
+            click.echo(f"Warning: {one}", err=True)
+        elif one.level is Level.FAILURE:
+            click.echo(str(one), err=True)
+    if worst(found) is Level.FAILURE:
+        sys.exit(1)
+    if not as_json:
+        law = next(one.sentence for one in found if one.about == "law")
+        click.echo(f"The bot can start. {law}")
 
 
 def _run(settings: BotSettings) -> None:
+    end_traces = start_traces("bot")
     bot = assemble(settings)
+    bot.deps.store.changes.note_start(bot.deps.law, settings, process="bot")
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
@@ -60,6 +60,7 @@ def _run(settings: BotSettings) -> None:
     click.echo(f"The bot is up for workspace {bot.deps.home_team}.")
     ended.wait()
     bot.stop()
+    end_traces()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from slack_sdk.errors import SlackClientError
 from approvals.models import Person
 from approvals.store import Store
 from bot.errors import SlackUnavailable
+from bot.language import say
 from policies.reviewers import Reviewers
 
 #: Seconds for which a list of members is believed; with the snapshot's own age it stays within the minute.
@@ -48,7 +49,8 @@ class PeopleDesk:
             told: Any = self._client.users_info(user=user, include_locale=True)["user"]
             groups = tuple(group for group in self._groups if user in self._of_group(group))
         except (SlackClientError, OSError, KeyError) as failed:
-            raise SlackUnavailable("Slack could not say who you are just now, so nothing was decided.") from failed
+            silent = say("Slack could not say who you are just now, so nothing was decided.")
+            raise SlackUnavailable(silent) from failed
         return self._store.people.put(person_from(told, groups))
 
     def members(self) -> set[str]:
@@ -75,6 +77,7 @@ class PeopleDesk:
                 asked = self._clock()
                 users: Any = self._client.usergroups_users_list(usergroup=group)["users"]
                 known = self._members[group] = (asked, frozenset(users))
+                self._store.people.put_members(group, users)
             return known[1]
 
 

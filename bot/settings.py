@@ -1,11 +1,10 @@
 """What the bot reads from the environment, beside what it shares with the worker."""
 
-from typing import Any, Self
-
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from approvals.settings import FIXES, Settings
+from approvals.settings import Settings
+from bot.language import ENGLISH, shipped
 
 
 class BotSettings(Settings):
@@ -18,12 +17,22 @@ class BotSettings(Settings):
     api_url: str = Field("https://slack.com/api/", alias="SLACK_API_URL")
     agents: str = Field("", alias="VOBO_AGENT")
     alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
+    language: str = Field(ENGLISH, alias="VOBO_LANGUAGE")
 
     @property
-    def first_agent(self) -> str:
-        """The name of the first agent in VOBO_AGENT; empty when it bears none. The bot imports no agent."""
-        name, equals, _ = self.agents.split(",")[0].partition("=")
-        return name.strip() if equals else ""
+    def agent_names(self) -> tuple[str, ...]:
+        """The names in VOBO_AGENT, in its order; empty for an agent that bears none. The bot imports no agent."""
+        parts = (part.partition("=") for part in self.agents.split(","))
+        return tuple(name.strip() if equals else "" for name, equals, _ in parts)
+
+    @field_validator("language")
+    @classmethod
+    def _is_shipped(cls, language: str) -> str:
+        if language not in shipped():
+            raise PydanticCustomError(
+                "language", f"It is none of the languages shipped ({', '.join(sorted(shipped()))})"
+            )
+        return language
 
     @field_validator("bot_token")
     @classmethod
@@ -37,7 +46,8 @@ class BotSettings(Settings):
     def _is_app_token(cls, token: SecretStr | None, others: ValidationInfo) -> SecretStr | None:
         if token is not None and not token.get_secret_value().startswith("xapp-"):
             raise PydanticCustomError("token", "It is not an app-level token")
-        if token is None and None in {others.data.get("signing_secret"), others.data.get("port")}:
+        http = [others.data.get(name) for name in ("signing_secret", "port") if name in others.data]
+        if token is None and None in http:
             raise PydanticCustomError("missing", "Slack cannot reach the bot")
         return token
 
@@ -52,10 +62,3 @@ class BotSettings(Settings):
     def http(self) -> bool:
         """Whether the bot serves HTTP."""
         return self.signing_secret is not None and self.port is not None
-
-    @classmethod
-    def read(cls, **overrides: Any) -> Self:
-        """As `Settings.read`."""
-        FIXES.setdefault("SLACK_API_URL", "Leave it out for Slack itself.")
-        FIXES.setdefault("PORT", "Set it to the port at which Slack's requests arrive, for example 3000.")
-        return super().read(**overrides)

@@ -2,11 +2,12 @@
 
 from datetime import date, datetime, time
 from functools import cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 import holidays
 from pydantic import Field, field_validator, model_validator
 
+from policies.quiet_hours import existing_zone
 from policies.risk import Risk
 from policies.values import Frozen
 
@@ -35,11 +36,7 @@ class Deadlines(Frozen):
     @field_validator("zone")
     @classmethod
     def _zone_exists(cls, zone: str) -> str:
-        try:
-            ZoneInfo(zone)
-        except (ZoneInfoNotFoundError, ValueError):
-            raise ValueError(f"{zone} is not a time zone; write for example Europe/Berlin") from None
-        return zone
+        return existing_zone(zone)
 
     @field_validator("holidays")
     @classmethod

@@ -41,7 +41,8 @@ class Law:
 
     def people_at(self, now: datetime) -> Reviewers:
         """Who decides at this instant: stand-ins count by the date in the zone of the deadlines."""
-        return self.reviewers.on(now.astimezone(ZoneInfo(self.deadlines.zone)).date())
+        zone = self.deadlines.zone
+        return self.reviewers.on(now.astimezone(ZoneInfo(zone)).date()).at(now, zone)
 
     def problems(self) -> tuple[str, ...]:
         """What can be loaded but cannot work, one sentence each: tiers without people, tiers nobody defined."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from policies.deadlines import LONGEST_S, Deadlines
+from policies.quiet_weeks import all_quiet
 from policies.risk import Risk
 from policies.roster import Reviewers
 from policies.rule import Rule
@@ -15,7 +16,12 @@ NEARLY_ALL = 0.8
 
 def notes_of(rules: Mapping[str, Rule], reviewers: Reviewers, deadlines: Deadlines) -> tuple[str, ...]:
     """What works, but not as somebody may believe it does."""
-    return (*_unreached(rules, reviewers), *_cut_times(deadlines), *_forms(rules))
+    return (
+        *_unreached(rules, reviewers),
+        *all_quiet(reviewers, deadlines.zone),
+        *_cut_times(deadlines),
+        *_forms(rules),
+    )
 
 
 def _unreached(rules: Mapping[str, Rule], reviewers: Reviewers) -> Iterator[str]:

@@ -25,6 +25,17 @@ class Heard:
         return Heard(times, {**self.last, **dict.fromkeys(ids, at)})
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Whom one call's card notifies. `quiet`: too few of those who may decide are awake to be told."""
+
+    ids: tuple[str, ...] = ()
+    quiet: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.ids) or self.quiet
+
+
 def nobody_ever(reviewers: Reviewers, need: Requirement, *, requester: str) -> str | None:
     """Why nobody could ever approve this, escalated or not; None when somebody could.
 
@@ -44,27 +55,28 @@ def nobody_ever(reviewers: Reviewers, need: Requirement, *, requester: str) -> s
     return f"Nobody may approve it: it needs {wanted} people of {tier}, and reviewers.toml names {there}{beside}."
 
 
-def to_notify(
-    reviewers: Reviewers, budgets: Budgets, need: Requirement, *, requester: str, heard: Heard
-) -> tuple[str, ...]:
-    """The Slack ids that one call's card notifies; empty when too few are left within their hourly budget.
+def to_notify(reviewers: Reviewers, budgets: Budgets, need: Requirement, *, requester: str, heard: Heard) -> Notice:
+    """Whom one call's card notifies; nothing at all when too few are left within their hourly budget.
 
-    `reviewers` are those of the day (`Reviewers.on`). Who is away is left to the stand-in. A usergroup counts as one
-    id, since Slack cannot mention it without one of its members.
+    `reviewers` are those of the moment (`Law.people_at`), known members of usergroups among them (`Reviewers.opened`).
+    Who is away is left to the stand-in; who has quiet hours is left in peace, also when nobody else is there: the card
+    is posted all the same. A usergroup whose members nobody knows counts as one id, and as awake.
     """
     for escalated in (False, True):
         users, groups, rotate = _candidates(reviewers, need, requester, escalated=escalated)
         if users or groups:
             break
-    free = [user for user in users if heard.times.get(user, 0) < budgets.interruptions_per_hour]
+    in_budget = [user for user in users if heard.times.get(user, 0) < budgets.interruptions_per_hour]
+    free = [user for user in in_budget if user not in reviewers.quiet]
     free_groups = [group for group in groups if heard.times.get(group, 0) < budgets.interruptions_per_hour]
-    if not free_groups and len(free) < min(need.reviewers, max(1, len(users))):
-        return ()
+    wanted = min(need.reviewers, max(1, len(users)))
+    if not free_groups and len(free) < wanted:
+        return Notice(tuple(free), quiet=True) if len(in_budget) >= wanted else Notice()
     if rotate is None:
-        return (*free, *free_groups)
+        return Notice((*free, *free_groups))
     turn = sorted(free, key=lambda user: (heard.last.get(user, 0), heard.times.get(user, 0)))
     chosen = turn[: max(rotate, need.reviewers)]
-    return tuple(chosen) if len(chosen) >= need.reviewers else (*chosen, *free_groups)
+    return Notice(tuple(chosen) if len(chosen) >= need.reviewers else (*chosen, *free_groups))
 
 
 def _candidates(

@@ -1,16 +1,16 @@
 """Who may be asked: the people, tiers and limits of `reviewers.toml`."""
 
-import re
 import tomllib
-from collections.abc import Iterable
-from datetime import date
-from typing import Annotated, Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from policies.money import Money, MoneyRefused
-from policies.plain_text import quoted
+from policies.quiet_hours import QuietHours
 from policies.requirement import STRICTEST_TIER, Requirement
+from policies.slack_ids import UsergroupId, UserId
 from policies.values import Frozen
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -18,19 +18,6 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 class ReviewersRefused(ValueError):
     """`reviewers.toml` cannot be used; the text names the place and what to write there."""
-
-
-def _slack_id(kind: str, pattern: str) -> AfterValidator:
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"{quoted(text)} is not a Slack {kind} id; ids look like {pattern[1]}0123ABCD, not @name")
-        return text
-
-    return AfterValidator(check)
-
-
-UserId = Annotated[str, _slack_id("user", "[UW][A-Z0-9_]+")]
-UsergroupId = Annotated[str, _slack_id("usergroup", "[S][A-Z0-9_]+")]
 
 
 class Tier(Frozen):
@@ -95,7 +82,8 @@ class Reviewers(Frozen):
 
     `team` is the home workspace; `strictest` the tier that is asked when no rule could judge; `ops` may press the
     operators' controls; `starters` (users or usergroups; None: every member who is no guest) may start runs, with an
-    agent that `agents` names only those it lists as well. `away` is filled by `on`: who has a stand-in that day.
+    agent that `agents` names only those it lists as well. `away` is filled by `on`: who has a stand-in that day;
+    `quiet` by `at`: whose quiet hours it is.
     """
 
     team: str = Field(pattern=r"^[TE][A-Z0-9_]+$")
@@ -106,8 +94,10 @@ class Reviewers(Frozen):
     people: dict[UserId, Profile] = {}
     agents: dict[str, AgentAccess] = {}
     standins: tuple[StandIn, ...] = ()
+    quiet_hours: tuple[QuietHours, ...] = ()
     development: Development = Development()
     away: tuple[UserId, ...] = ()
+    quiet: tuple[UserId, ...] = ()
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
@@ -148,6 +138,24 @@ class Reviewers(Frozen):
         away = tuple(dict.fromkeys(one.away for one in active))
         return self.model_copy(update={"tiers": tiers, "people": people, "away": away})
 
+    def at(self, now: datetime, zone: str) -> "Reviewers":
+        """The same people, with those marked whose quiet hours hold at this instant; `zone` is the team's."""
+        quiet = dict.fromkeys(user for one in self.quiet_hours if one.hold(now, zone) for user in one.users)
+        return self.model_copy(update={"quiet": tuple(quiet)}) if quiet else self
+
+    def opened(self, members: Mapping[str, Sequence[str]]) -> "Reviewers":
+        """The same people with the known members of usergroups as users; other usergroups stay. To notify only."""
+        if not members:
+            return self
+        tiers = {}
+        for name, tier in self.tiers.items():
+            known = [user for group in tier.usergroups for user in members.get(group, ())]
+            left = tuple(group for group in tier.usergroups if group not in members)
+            tiers[name] = tier.model_copy(
+                update={"users": tuple(dict.fromkeys((*tier.users, *known))), "usergroups": left}
+            )
+        return self.model_copy(update={"tiers": tiers})
+
     def tier_of(self, requirement: Requirement) -> str:
         """The name of the tier a requirement asks."""
         return self.strictest if requirement.tier == STRICTEST_TIER else requirement.tier
@@ -167,6 +175,10 @@ class Reviewers(Frozen):
         amounts = [_limit(user, currency, limits[currency]) for limits in sources if currency in limits]
         return max(amounts, key=lambda amount: amount.minor, default=None)
 
+    def usergroups(self) -> tuple[str, ...]:
+        """Every usergroup of the tiers."""
+        return tuple(dict.fromkeys(group for tier in self.tiers.values() for group in tier.usergroups))
+
     def name_of(self, user: str) -> str:
         """The name the file gives a user, or the id."""
         return self.people[user].name if user in self.people else user
@@ -179,7 +191,7 @@ class Reviewers(Frozen):
 
 
 #: The tables and keys of `reviewers.toml` that say who; `deadlines` and `budgets` say when and how often.
-TABLES = tuple(name for name in Reviewers.model_fields if name != "away")
+TABLES = tuple(name for name in Reviewers.model_fields if name not in {"away", "quiet"})
 
 
 def in_words(number: int) -> str:

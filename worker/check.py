@@ -4,18 +4,21 @@ import asyncio
 from collections.abc import Iterator
 
 from approvals.errors import ApprovalsError
-from approvals.redis_check import check_server, connect
+from approvals.findings import Finding, failure, fine, warning
+from approvals.opening import open_store
+from policies.law import LawRefused
 from worker.actions import Lookup
-from worker.assembly import Prepared
+from worker.assembly import Prepared, prepared
 from worker.deps import Deps
 from worker.load import Loaded, build, made
+from worker.model_check import OFFLINE_NOTE, model_reachable
 
 
 def findings(found: Prepared) -> Iterator[str]:
     """One sentence for each thing that keeps the worker from working; an empty answer means that it can start."""
     yield from found.law.problems()
     try:
-        check_server(connect(found.settings.redis_url))
+        open_store(found.settings, tenant=found.tenant)
     except ApprovalsError as refused:
         yield str(refused)
     for name in found.factories:
@@ -25,26 +28,56 @@ def findings(found: Prepared) -> Iterator[str]:
             yield str(refused)
 
 
+def check() -> list[Finding]:
+    """All of it for `--check`, with what starting need not wait for: whether the model can be reached."""
+    try:
+        found = prepared()
+    except LawRefused as refused:
+        return [failure("law", str(refused))]
+    except ApprovalsError as refused:
+        return [failure("settings", line) for line in str(refused).splitlines()]
+    problems = [failure("worker", problem) for problem in findings(found)]
+    surprises = [warning("worker", note) for note in notes(found) if note != OFFLINE_NOTE]
+    if not problems:
+        surprises += [warning("redis", each) for each in open_store(found.settings, tenant=found.tenant).warnings]
+    well = [] if problems else [fine("worker", f"Every agent can be loaded and gated: {', '.join(found.factories)}.")]
+    return [*problems, *surprises, model_reachable(found.settings), *well]
+
+
 def notes(found: Prepared) -> Iterator[str]:
     """What works, but may surprise."""
     yield from found.law.notes()
     if found.settings.is_offline:
-        yield (
-            "No model is configured, so the sample's offline planner stands in for one."
-            " Set OPENAI_API_KEY and VOBO_MODEL for a real one."
-        )
+        yield OFFLINE_NOTE
     for name in found.factories:
         try:
             loaded = asyncio.run(_load(found, name))
         except ApprovalsError:
             continue  # told as a finding
         yield from _unruled(loaded)
+        yield from _not_undoable(loaded)
 
 
 def gated_tools(found: Prepared) -> Iterator[str]:
     """The names of all tools that ask or are judged before they run, of all agents that can be loaded."""
     for name in found.factories:
         yield from (tool for _, tool in asyncio.run(_load(found, name)).doors)
+
+
+def undoable_tools(found: Prepared) -> Iterator[str]:
+    """The names of the tools whose actions say how to undo them."""
+    for name in found.factories:
+        doors = asyncio.run(_load(found, name)).doors
+        yield from (tool for (_, tool), door in doors.items() if door.undo is not None)
+
+
+def _not_undoable(loaded: Loaded) -> Iterator[str]:
+    for (_, tool), door in loaded.doors.items():
+        promised, able = door.rule is not None and door.rule.undo is not None, door.undo is not None
+        if promised and not able:
+            yield f"The rule of {tool} says how it is undone, but its @action has no undo=: nobody is offered it."
+        if able and not promised:
+            yield f"The @action {tool} has an undo=, but its rule does not say so: nobody is offered it."
 
 
 def _unruled(loaded: Loaded) -> Iterator[str]:

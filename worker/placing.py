@@ -49,16 +49,17 @@ def place(deps: Deps, run: Run, contents: Mapping[str, CallContent], tools: Mapp
     needs = {key: content.requirement for key, content in contents.items()}
     found = Placed()
     people = deps.people()
+    told = people.opened(deps.store.people.known_members(people.usergroups()))
     human = dict(_askable(deps, people, run, needs, tools, found))
     groups = group([(key, need.radius) for key, need in human.items()], limit=deps.law.budgets.calls_per_card)
-    heard = deps.store.attention.heard(_everybody(people))
+    heard = deps.store.attention.heard(_everybody(told))
     for each in groups:
         if not cards_left(deps.law.budgets, cards + len(found.batches), 1):
             found.spent = True
             found.alerts[f"budget:{run.id}"] = None
             found.refused |= dict.fromkeys(each.keys, (Cause.BUDGET, OVER_BUDGET))
             continue
-        heard = heard.also(_card(deps, people, run, each, needs, tools, heard, found), now)
+        heard = heard.also(_card(deps, told, run, each, needs, tools, heard, found), now)
     autos = tuple(key for key, need in needs.items() if need.mode is Mode.AUTO)
     if autos:
         found.batches.append(_batch(deps, len(found.batches) + 1, "runs unasked", autos, needs))
@@ -102,19 +103,22 @@ def _card(  # noqa: PLR0917 - one card and what is found in it
     """Make one card of those calls for which enough people can still be notified; returns whom it notifies."""
     kept: list[str] = []
     ids: dict[str, None] = {}
+    quiet = False
     for key in each.keys:
         told = to_notify(people, deps.law.budgets, needs[key], requester=run.requester, heard=heard)
         if told:
             kept.append(key)
-            ids |= dict.fromkeys(told)
+            ids |= dict.fromkeys(told.ids)
+            quiet = quiet or told.quiet
         else:
             found.refused[key] = (Cause.BUDGET, ASKED_TOO_OFTEN.format(tool=tools[key]))
             found.withdrawn[tools[key]] = None
             found.alerts[f"budget:{run.id}"] = None
     if kept:
-        found.batches.append(
-            _batch(deps, len(found.batches) + 1, each.radius, tuple(kept), needs, has_card=True, notify=tuple(ids))
-        )
+        batch = _batch(deps, len(found.batches) + 1, each.radius, tuple(kept), needs, has_card=True)
+        found.batches.append(batch.model_copy(update={"notify": tuple(ids), "quiet": quiet}))
+        if quiet:
+            found.alerts[f"quiet:{batch.id}"] = None
     return tuple(ids)
 
 
@@ -126,7 +130,6 @@ def _batch(
     needs: Mapping[str, Requirement],
     *,
     has_card: bool = False,
-    notify: tuple[str, ...] = (),
 ) -> ProposedBatch:
     """The shortest time of any call counts for the whole card."""
     return ProposedBatch(
@@ -137,7 +140,6 @@ def _batch(
         has_card=has_card,
         ttl_s=min(needs[key].ttl_s for key in keys),
         lapse_s=min(needs[key].lapse_s for key in keys),
-        notify=notify,
     )
 
 

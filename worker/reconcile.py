@@ -6,19 +6,21 @@ from approvals.lifecycle import State
 from approvals.models import Call
 from approvals.queue import JobTimeout
 from policies.arguments import ArgumentsRefused
+from worker.actions import CannotTell
 from worker.deps import Deps
 from worker.door import Door, receipt
 
 JOB = "reconcile_call"
 #: "Not found" counts only this long after the tool's own time limit: an orphan may still be at work until then.
 MARGIN_S = 30.0
-AGAIN_MS = 30_000
+#: A provider that could not be asked is asked again, at the earliest and at the latest after so long.
+SOON_MS, LATE_MS = 5_000, 300_000
 
 _log = structlog.get_logger(__name__)
 
 
 async def reconcile(deps: Deps, key: str) -> None:
-    """Settle an unknown call if its tool can tell; otherwise ask again later, or leave it to ops."""
+    """Settle an unknown call if its tool can tell; otherwise ask again later, or ask ops when it never will."""
     call = deps.store.calls.load(key)
     run = deps.store.runs.load(call.run) if call else None
     if call is None or run is None or call.state is not State.UNKNOWN:
@@ -26,7 +28,7 @@ async def reconcile(deps: Deps, key: str) -> None:
     async with deps.loaded(run.agent, deps.watch()) as loaded:
         door = loaded.doors.get((call.agent, call.tool))
         if door is None or door.action is None or door.action.reconcile is None:
-            deps.store.wakeups.drop(JOB, key)  # ops was told when the call became unknown
+            _ask_ops(deps, call)
             return
         await _ask(deps, call, door)
 
@@ -38,13 +40,13 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
         found = await reconcile_with(call.idempotency_key, args) if reconcile_with else None
     except JobTimeout:
         raise
-    except ArgumentsRefused:  # the tool changed, so its answer would be about something else
-        deps.store.wakeups.drop(JOB, call.key)
+    except (ArgumentsRefused, CannotTell):  # a tool that changed would answer about something else
+        _ask_ops(deps, call)
         return
     # A boundary: the provider may be down for the very reason that made the call unknown.
     except Exception as error:  # noqa: BLE001
         _log.warning("reconcile failed", call=call.key, error=type(error).__name__)
-        deps.store.wakeups.postpone(JOB, call.key, delay_ms=AGAIN_MS)
+        deps.store.wakeups.postpone(JOB, call.key, delay_ms=again_ms(call, deps.store.now()))
         return
     if found is not None:
         deps.store.effects.settle(
@@ -56,6 +58,17 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
         deps.store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return
     deps.store.effects.settle(call.key, happened=False, by="reconcile", reason="The provider does not have it.")
+
+
+def _ask_ops(deps: Deps, call: Call) -> None:
+    """The tool will never tell. The deadline stands for a worker that is lost before this."""
+    deps.store.effects.alert_unknown(call.key)
+    deps.store.wakeups.drop(JOB, call.key)
+
+
+def again_ms(call: Call, now: int) -> int:
+    """As long again as the call has been unknown about: growing pauses that need no counter."""
+    return min(LATE_MS, max(SOON_MS, now - (call.claimed_at or now)))
 
 
 def _orphan_until(call: Call, door: Door) -> int:

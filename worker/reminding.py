@@ -1,5 +1,6 @@
 """Whom a waiting card reminds, and whom it is escalated to: the law says who, the store when and how often."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from approvals.errors import ApprovalsError
@@ -30,46 +31,58 @@ def attend(store: Store, law: Law, kind: str, batch_id: str) -> None:
             store.deadlines.drop(kind, batch_id)
         return
     people = law.people_at(datetime.fromtimestamp(view.now / 1000, UTC))
+    members = store.people.known_members(people.usergroups())
+    people = people.opened(members)
     limit = law.budgets.interruptions_per_hour
     if kind == "remind":
-        store.deadlines.remind(batch_id, users=silent(people, view, waiting), interruptions=limit)
+        told = awake(people, silent(people, view, waiting, members))
+        store.deadlines.remind(batch_id, users=told, interruptions=limit)
         return
-    users, groups = following(people, view, waiting)
-    if users or groups:
-        store.deadlines.escalate(batch_id, users=users, interruptions=limit)
+    added = following(people, view, waiting)
+    if added:  # they may decide, whoever of them is awake to be told
+        store.deadlines.escalate(batch_id, users=awake(people, added), interruptions=limit)
     else:
         store.deadlines.drop("escalate", batch_id)
 
 
-def silent(people: Reviewers, view: BatchView, waiting: list[Call]) -> list[str]:
-    """Users whom the card was put to and who have not decided all they could; nobody once somebody is on it."""
+def awake(people: Reviewers, found: list[str]) -> list[str]:
+    """Those of them who have no quiet hours now."""
+    return [one for one in found if one not in people.quiet]
+
+
+def silent(people: Reviewers, view: BatchView, waiting: list[Call], members: Mapping[str, Sequence[str]]) -> list[str]:
+    """Whom the card was put to and who have not decided all they could; nobody once somebody is on it.
+
+    Where too few were awake when it was posted, everybody entitled. `members` are those of usergroups that may have
+    been told as a whole.
+    """
     if view.batch.on_it:
         return []
-    asked = dict.fromkeys(
-        user
-        for call in waiting
-        for user in entitled(people, call.content.requirement).users
-        if not _answered(call, user)
-    )
-    told = view.batch.notify
-    return [user for user in _present(people, view, asked) if told is None or user in told]
+    asked: dict[str, None] = {}
+    for call in waiting:
+        who = entitled(people, call.content.requirement)
+        asked |= dict.fromkeys(user for user in who.users if not _answered(call, user))
+        asked |= dict.fromkeys(who.usergroups)
+    told = None if view.batch.quiet else view.batch.notify
+    if told is None:
+        return _present(people, view, asked)
+    known = {*told, *(user for group in told for user in members.get(group, ()))}
+    return [one for one in _present(people, view, asked) if one in known]
 
 
-def following(people: Reviewers, view: BatchView, waiting: list[Call]) -> tuple[list[str], list[str]]:
-    """The users and usergroups who may decide only after escalation. Whose limit is too low may lower it or reject."""
-    users: dict[str, None] = {}
-    groups: dict[str, None] = {}
+def following(people: Reviewers, view: BatchView, waiting: list[Call]) -> list[str]:
+    """Users and usergroups that may decide only after escalation. Whose limit is too low may lower it or reject."""
+    found: dict[str, None] = {}
     for call in waiting:
         before, after = (people.tiers_for(call.content.requirement, escalated=late) for late in (False, True))
-        known = {user for tier in before for user in (*tier.users, *tier.usergroups)}
-        users |= dict.fromkeys(user for tier in after for user in tier.users if user not in known)
-        groups |= dict.fromkeys(group for tier in after for group in tier.usergroups if group not in known)
-    return _present(people, view, users), list(groups)
+        known = {one for tier in before for one in (*tier.users, *tier.usergroups)}
+        found |= dict.fromkeys(one for tier in after for one in (*tier.users, *tier.usergroups) if one not in known)
+    return _present(people, view, found)
 
 
-def _present(people: Reviewers, view: BatchView, users: dict[str, None]) -> list[str]:
+def _present(people: Reviewers, view: BatchView, found: dict[str, None]) -> list[str]:
     own = view.run.requester if not people.development.self_approval else ""
-    return [user for user in users if user != own and user not in people.away]
+    return [one for one in found if one != own and one not in people.away]
 
 
 def _answered(call: Call, user: str) -> bool:

@@ -11,6 +11,7 @@ from approvals.drain import drain_once
 from approvals.ledger import Ledger
 from approvals.opening import Opened
 from approvals.questions import Question, answer
+from approvals.recordings import Recordings
 from approvals.settings import Settings
 from policies.money import Money, MoneyRefused
 
@@ -88,10 +89,13 @@ def erase(person: str | None, before: int | None) -> None:
     if person is not None and len(person.strip()) < LEAST_PERSON:
         raise click.UsageError(f"--person needs at least {LEAST_PERSON} characters; less would fit half of the ledger.")
     found, kept, _ = open_ledger()
-    erased = kept.erase(found.store.tenant, person=person.strip() if person else None, before=before)
+    tenant, value = found.store.tenant, person.strip() if person else None
+    erased = kept.erase(tenant, person=value, before=before)
+    calls = Recordings(kept.engine, found.vault).erase(tenant, person=value, before=before)
     what = "of one person" if person else "by age"
-    found.store.calls.note("", event="erased", person=None, detail=f"{erased} personal values, {what}")
-    click.echo(f"{erased} personal values were erased. Backups and exports made before still hold them.")
+    told = f"{erased} personal values and {calls} calls kept for simulations"
+    found.store.calls.note("", event="erased", person=None, detail=f"{told}, {what}")
+    click.echo(f"{told} were erased. Backups and exports made before still hold them.")
 
 
 def open_ledger() -> tuple[Opened, Ledger, Settings]:

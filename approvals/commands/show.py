@@ -1,7 +1,7 @@
 import click
 
 from approvals.commands.ledger import open_ledger
-from approvals.commands.tables import calls_table, console, timeline
+from approvals.commands.tables import calls_table, console, timeline, totals
 from approvals.stories import stories
 
 
@@ -19,3 +19,4 @@ def show(run: str, personal: bool) -> None:  # noqa: FBT001 - click passes a fla
     calls = stories(rows).calls.values()
     if calls:
         shown.print(calls_table(calls, personal=personal))
+        shown.print(totals(calls), highlight=False)

@@ -103,14 +103,28 @@ def calls_table(calls: Iterable[CallStory], *, personal: bool) -> Table:
     return table
 
 
+def totals(calls: Iterable[CallStory]) -> str:
+    """One line: how many things were to be touched, how many were let, how many were."""
+    told = list(calls)
+    requested = sum(call.touched(min(call.versions, default=None)) for call in told)
+    approved = sum(call.touched(call.approved_version) for call in told)
+    executed = sum(call.touched(call.executed_version) for call in told)
+    number = "1 call" if len(told) == 1 else f"{len(told)} calls"
+    counts = f"Requested {requested}, approved {approved}, executed {executed}"
+    return f"{counts}: payments, people and the like, in {number}."
+
+
 def _call_cells(call: CallStory, *, personal: bool) -> tuple[str, str, str, str]:
     first = call.versions.get(1, {})
     requested = "\n".join([str(first.get("headline", "")), *words(masked(first.get("arguments"), reveal=personal))])
     if call.approved_version is None:
         approved = " ".join(part for part in (call.ended or "not decided", call.cause and f"({call.cause})") if part)
     else:
-        approved = _difference(call, call.approved_version, personal=personal)
+        by = f"by {', '.join(call.approvers)}" if call.approvers else "by the law, nobody was asked"
+        approved = f"{_difference(call, call.approved_version, personal=personal)}\n{by}"
     executed = f"version {call.executed_version}" if call.executed_version is not None else call.ended or "no"
+    if call.undo:
+        executed = f"{executed}\n{call.undo}"
     return f"{call.key}\n{call.tool}", requested, approved, executed
 
 
@@ -136,6 +150,8 @@ def who(row: LedgerRow) -> str:
     name, actor = row.body.get("name", ""), row.body.get("actor", "")
     if row.type == "run_started":
         return f"{actor} asks {name}"  # there it is the agent's name
+    if row.type in {"law_changed", "configuration_changed"}:
+        return f"the {row.body.get('cause', '')}, at its start"
     return f"{name} ({actor})" if name and actor and name != actor else name or actor
 
 

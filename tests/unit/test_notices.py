@@ -43,7 +43,7 @@ def need(tier: str = "billing", **changes: Any) -> Requirement:
 
 def told(requirement: Requirement, times: dict[str, int] | None = None, **changes: Any) -> tuple[str, ...]:
     given_ = {"requester": "U5", "heard": Heard(times or {}), **changes}
-    return to_notify(given_.pop("reviewers", REVIEWERS), Budgets(), requirement, **given_)
+    return to_notify(given_.pop("reviewers", REVIEWERS), Budgets(), requirement, **given_).ids
 
 
 def test_everybody_entitled_is_told_but_the_requester() -> None:

@@ -1,0 +1,67 @@
+"""What a check found, as a process tells it to people and to `vobo doctor`."""
+
+import json
+from collections.abc import Iterable
+from enum import StrEnum
+
+from pydantic import TypeAdapter
+
+from policies.values import Frozen
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"  # as it should be
+    WARNING = "warning"  # works, but may surprise
+    FAILURE = "failure"  # something does not work until somebody does something
+
+
+class Finding(Frozen):
+    """One thing that was looked at: what about, what there is, and what to do. Holds no secret, nothing of a call."""
+
+    level: Level
+    about: str
+    sentence: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.fix}".strip()
+
+
+_FINDINGS = TypeAdapter(list[Finding])
+
+
+def fine(about: str, sentence: str) -> Finding:
+    """It is as it should be."""
+    return Finding(level=Level.OK, about=about, sentence=sentence)
+
+
+def warning(about: str, sentence: str, fix: str = "") -> Finding:
+    """It works, but may surprise."""
+    return Finding(level=Level.WARNING, about=about, sentence=sentence, fix=fix)
+
+
+def failure(about: str, sentence: str, fix: str = "") -> Finding:
+    """It does not work."""
+    return Finding(level=Level.FAILURE, about=about, sentence=sentence, fix=fix)
+
+
+def worst(found: Iterable[Finding]) -> Level:
+    """The level of the worst finding; OK when there is none."""
+    levels = list(Level)
+    return max((one.level for one in found), key=levels.index, default=Level.OK)
+
+
+def to_json(found: Iterable[Finding]) -> str:
+    """The findings as one JSON array, each with level, about, sentence and fix."""
+    return json.dumps([one.model_dump() for one in found], ensure_ascii=False)
+
+
+def from_json(text: str) -> list[Finding]:
+    """What `to_json` wrote.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    return _FINDINGS.validate_json(text)

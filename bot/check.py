@@ -1,0 +1,84 @@
+"""What `python -m bot --check` finds before anybody presses a button."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from approvals.errors import ApprovalsError
+from approvals.findings import Finding, failure, fine, warning
+from approvals.opening import open_store
+from approvals.settings import SettingsRefused
+from approvals.store import Store
+from approvals.stuck import open_runs
+from bot import slack_check
+from bot.assembly import read_law, slack_client, token_refused, unanswered
+from bot.settings import BotSettings
+from policies.law import Law, LawRefused
+
+#: So many channels with open runs are looked at.
+_CHANNELS = 20
+
+
+def check() -> list[Finding]:
+    """Everything that can be known without starting; all problems at once."""
+    try:
+        settings = BotSettings.read()
+        law = read_law(settings)
+    except SettingsRefused as refused:
+        return [failure("settings", line) for line in str(refused).splitlines()]
+    except LawRefused as refused:
+        return [failure("law", str(refused))]
+    return [*_law(law), *_store_and_slack(settings, law)]
+
+
+def _law(law: Law) -> Iterator[Finding]:
+    problems = law.problems()
+    yield from (failure("law", problem) for problem in problems)
+    if not problems:
+        yield fine("law", f"Workspace {law.reviewers.team}, law {law.version}, {len(law.rules)} rules.")
+
+
+def _store_and_slack(settings: BotSettings, law: Law) -> Iterator[Finding]:
+    store: Store | None = None
+    try:
+        opened = open_store(settings, tenant=law.reviewers.team)
+        store = opened.store
+        yield from (warning("redis", each) for each in opened.warnings)
+    except ApprovalsError as refused:
+        yield failure("store", str(refused))
+    client = slack_client(settings)
+    try:
+        told: Any = client.auth_test()
+    except SlackApiError as refused:
+        yield failure("slack", token_refused(refused))
+        return
+    except (SlackClientError, OSError) as failed:
+        yield failure("slack", unanswered(client, failed))
+        return
+    yield from slack_check.token(told, law.reviewers.team)
+    if store is not None:
+        yield from slack_check.clock(told.headers, store.now() / 1000)
+    yield from _channels(client, settings, store)
+    yield from slack_check.people(client, law.reviewers)
+
+
+def _channels(client: WebClient, settings: BotSettings, store: Store | None) -> Iterator[Finding]:
+    if settings.ops_channel:
+        yield slack_check.channel(client, settings.ops_channel, "The ops channel")
+    else:
+        yield warning(
+            "channels",
+            "VOBO_OPS_CHANNEL is not set, so ops reads its alerts in the log only.",
+            "Set it to the id of a channel (C...), and invite the bot there.",
+        )
+    if settings.alert_webhook is None:
+        yield warning(
+            "channels",
+            "VOBO_ALERT_WEBHOOK is not set, so nobody is told when Slack itself is away.",
+            'Set it to a URL that takes {"text": ...}.',
+        )
+    runs = open_runs(store.runs) if store is not None else []
+    for name in list(dict.fromkeys(run.channel for run in runs))[:_CHANNELS]:
+        yield slack_check.channel(client, name, "The channel of open runs")

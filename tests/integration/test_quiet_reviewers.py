@@ -1,0 +1,171 @@
+"""Quiet hours from the pause to the reminder: nobody who sleeps is told, nothing that waits is lost."""
+
+import pytest
+import redis
+
+from approvals.models import Batch
+from approvals.outcomes import Outcome
+from approvals.people import FEW, LISTED_MS
+from approvals.store import Store
+from builders import a_person, a_store, events, move, owed
+from clocks import a_clock
+from workshop import ANA, BEN, LEA, TEAM, Workshop, a_law, saying, shipping
+
+CY = "U0CY"
+LAW = f"""
+team = "{TEAM}"
+strictest = "leads"
+ops = ["{LEA}"]
+[tiers.desk]
+users = ["{ANA}", "{BEN}"]
+next = "leads"
+[tiers.leads]
+users = ["{LEA}", "{CY}"]
+"""
+GROUP = LAW.replace(f'users = ["{ANA}", "{BEN}"]', 'usergroups = ["S1"]')
+
+
+def asleep(*users: str) -> str:
+    """All day and every day."""
+    return f'[[quiet_hours]]\nfor = {list(users)}\nfrom = "00:00"\nto = "00:00"\n'.replace("'", '"')
+
+
+@pytest.fixture
+def store(redis_client: redis.Redis) -> Store:
+    return a_store(redis_client)
+
+
+@pytest.fixture
+def workshop(store: Store, redis_client: redis.Redis) -> Workshop:
+    made = Workshop(store, redis_client)
+    made.script.extend([[shipping(("cup", 3))], [saying()]])
+    return made
+
+
+def card(workshop: Workshop, reviewers: str) -> Batch:
+    """The card of one call that waits under this law, posted."""
+    workshop.law = a_law(reviewers=reviewers)
+    workshop.start()
+    (batch,) = workshop.post_cards()
+    found = workshop.store.batches.load(batch)
+    assert found
+    return found
+
+
+def again(workshop: Workshop, batch: Batch) -> Batch:
+    found = workshop.store.batches.load(batch.id)
+    assert found
+    return found
+
+
+def directs(workshop: Workshop, batch: Batch) -> set[str]:
+    names = {entry.removeprefix(f"direct:{batch.id}:") for entry in owed(workshop.store)}
+    return {name for name in names if name.startswith("U")}
+
+
+def due(workshop: Workshop, batch: Batch, kind: str) -> None:
+    """Let this deadline of a card be now."""
+    places = {f"{kind}:{batch.id}": workshop.store.now() - 1}
+    assert workshop.client.zadd(workshop.store.keys.deadlines, places, xx=True, ch=True) == 1
+    a_clock(workshop.store, workshop.law).tick()
+
+
+def test_who_sleeps_is_not_told_while_somebody_is_awake(workshop: Workshop) -> None:
+    batch = card(workshop, LAW + asleep(ANA))
+    assert (batch.notify, batch.quiet) == ((BEN,), False)
+    assert not [entry for entry in owed(workshop.store) if entry.startswith("alert:")]
+    a_clock(workshop.store, workshop.law).tick()
+    assert again(workshop, batch).escalated_at is None
+    due(workshop, batch, "remind")
+    assert directs(workshop, batch) == {BEN}
+
+
+def test_while_all_sleep_the_card_waits_unmentioned_the_next_tier_is_asked_at_once_and_ops_gets_a_line(
+    workshop: Workshop,
+) -> None:
+    batch = card(workshop, LAW + asleep(ANA, BEN))
+    assert (batch.notify, batch.quiet) == ((), True)
+    assert f"alert:quiet:{batch.id}" in owed(workshop.store)
+    a_clock(workshop.store, workshop.law).tick()
+    assert again(workshop, batch).escalated_at is not None
+    assert events(workshop.store).count("escalated") == 1
+    assert directs(workshop, batch) == {LEA, CY}
+    assert f"reminder:next:{batch.id}" in owed(workshop.store)
+
+
+def test_of_the_next_tier_too_only_who_is_awake_is_told(workshop: Workshop) -> None:
+    batch = card(workshop, LAW + asleep(ANA, BEN, CY))
+    a_clock(workshop.store, workshop.law).tick()
+    assert directs(workshop, batch) == {LEA}
+
+
+def test_where_everybody_sleeps_the_next_tier_may_decide_all_the_same(workshop: Workshop) -> None:
+    batch = card(workshop, LAW + asleep(ANA, BEN, CY, LEA))
+    a_clock(workshop.store, workshop.law).tick()
+    assert again(workshop, batch).escalated_at is not None
+    assert directs(workshop, batch) == set()
+
+
+def test_without_a_next_tier_the_card_waits_until_somebody_wakes(workshop: Workshop) -> None:
+    batch = card(workshop, LAW.replace('next = "leads"\n', "") + asleep(ANA, BEN))
+    a_clock(workshop.store, workshop.law).tick()
+    assert again(workshop, batch).escalated_at is None
+    workshop.law = a_law(reviewers=LAW.replace('next = "leads"\n', "") + asleep(ANA))
+    due(workshop, batch, "remind")
+    assert directs(workshop, batch) == {BEN}, "awake by now, and not told before"
+
+
+def test_who_sleeps_may_decide(workshop: Workshop) -> None:
+    card(workshop, LAW + asleep(ANA, BEN))
+    assert workshop.decide(workshop.calls()[0], by=ANA).ok
+    workshop.execute()
+    assert workshop.shop.done
+
+
+def test_members_of_a_small_usergroup_are_told_one_by_one_within_their_hour(workshop: Workshop) -> None:
+    workshop.store.people.put_members("S1", [ANA, BEN, CY])
+    now = workshop.store.now()
+    workshop.client.zadd(workshop.store.keys.heard(BEN), {f"batch_{n}": now - n for n in range(12)})
+    batch = card(workshop, GROUP + asleep(CY))
+    assert batch.notify == (ANA,)
+    due(workshop, batch, "remind")
+    assert directs(workshop, batch) == {ANA}
+
+
+def test_a_usergroup_nobody_knows_or_a_large_one_is_mentioned_and_its_members_get_the_reminder(
+    workshop: Workshop,
+) -> None:
+    batch = card(workshop, GROUP)
+    assert batch.notify == ("S1",)
+    workshop.store.people.put_members("S1", [ANA, BEN])
+    due(workshop, batch, "remind")
+    assert directs(workshop, batch) == {ANA, BEN}
+    assert again(workshop, batch).recalled == ()
+
+
+def test_a_large_usergroup_is_reminded_as_a_whole_within_its_hour(workshop: Workshop) -> None:
+    workshop.store.people.put_members("S1", [f"U{n:04}" for n in range(FEW + 1)])
+    batch = card(workshop, GROUP)
+    assert batch.notify == ("S1",)
+    due(workshop, batch, "remind")
+    assert directs(workshop, batch) == set()
+    assert again(workshop, batch).recalled == ("S1",)
+    assert workshop.client.zcard(workshop.store.keys.heard("S1")) == 2
+
+
+def test_a_list_of_members_counts_as_long_as_it_is_recent(store: Store, redis_client: redis.Redis) -> None:
+    store.people.put_members("S1", [BEN, ANA])
+    store.people.put_members("S2", [])
+    assert store.people.known_members(["S1", "S2", "S3"]) == {"S1": (ANA, BEN)}
+    store.people.put(a_person(BEN, guest=True))
+    assert store.people.known_members(["S1"]) == {"S1": (ANA,)}
+    move(redis_client, store.keys.members("S1"), fetched_at=store.now() - LISTED_MS - 1)
+    assert store.people.known_members(["S1"]) == {}
+
+
+def test_an_escalation_that_was_made_at_once_is_not_made_again(workshop: Workshop) -> None:
+    batch = card(workshop, LAW + asleep(ANA, BEN))
+    a_clock(workshop.store, workshop.law).tick()
+    answer = workshop.store.deadlines.escalate(batch.id, users=[LEA], interruptions=12)
+    assert answer.outcome is Outcome.REPEATED
+    assert events(workshop.store).count("escalated") == 1
