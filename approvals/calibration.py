@@ -4,8 +4,9 @@ Pure: stories in, numbers out. Small numbers are said to be small: every share c
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from approvals.stories import CallStory
 from policies.money import Money
@@ -14,6 +15,8 @@ from policies.money import Money
 STREAK = 30
 #: No suggestion before there is a record of so many days.
 RECORD_DAYS = 21
+#: A rule that nobody has touched for so long is worth a look, whatever people decide.
+UNMOVED_DAYS = 56
 #: Below this nobody is said to do anything always.
 ENOUGH = 10
 _DAY_MS = 24 * 3600 * 1000
@@ -44,7 +47,10 @@ def share(count: int, total: int) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class RuleRecord:
-    """One rule over the period. `streak` counts the newest approvals in a row; `days` since it asked first."""
+    """One rule over the period. `streak` counts the newest approvals in a row; `days` since it asked first.
+
+    `unmoved` is for how many days its file is known to be unchanged; None when nobody knows.
+    """
 
     tool: str
     asked: int
@@ -54,6 +60,7 @@ class RuleRecord:
     expired: int
     streak: int
     days: int
+    unmoved: int | None = None
 
     @property
     def habit(self) -> str | None:
@@ -64,13 +71,18 @@ class RuleRecord:
         return next((name for name, number in always.items() if number == self.asked), None)
 
 
-def rule_records(calls: Sequence[CallStory], *, now: int) -> list[RuleRecord]:
-    """A record for each tool that people were asked about; `calls` are settled ones, see `stories.judged`."""
+def rule_records(
+    calls: Sequence[CallStory], *, now: int, moved: Mapping[str, int] = MappingProxyType({})
+) -> list[RuleRecord]:
+    """A record for each tool that people were asked about; `calls` are settled ones, see `stories.judged`.
+
+    `moved` is when the rule of a tool changed last (ms), as far as changes of the law are on record.
+    """
     tools = sorted({call.tool for call in calls})
-    return [_record(tool, [call for call in calls if call.tool == tool], now) for tool in tools]
+    return [_record(tool, [call for call in calls if call.tool == tool], now, moved.get(tool)) for tool in tools]
 
 
-def _record(tool: str, calls: Sequence[CallStory], now: int) -> RuleRecord:
+def _record(tool: str, calls: Sequence[CallStory], now: int, moved: int | None) -> RuleRecord:
     verdicts = [call.verdict for call in sorted(calls, key=lambda call: call.decided_at or call.proposed_at)]
     streak = next((at for at, verdict in enumerate(reversed(verdicts)) if verdict != "approved"), len(verdicts))
     return RuleRecord(
@@ -82,6 +94,7 @@ def _record(tool: str, calls: Sequence[CallStory], now: int) -> RuleRecord:
         expired=verdicts.count("expired"),
         streak=streak,
         days=(now - min(call.proposed_at for call in calls)) // _DAY_MS,
+        unmoved=(now - moved) // _DAY_MS if moved is not None else None,
     )
 
 
@@ -142,11 +155,15 @@ def proposed_threshold(calls: Sequence[CallStory], tool: str) -> Money | None:
     return Money(minor=max(below), currency=currency) if len(below) >= ENOUGH else None
 
 
-def suggestions(calls: Sequence[CallStory], *, now: int) -> list[str]:
+def suggestions(calls: Sequence[CallStory], *, now: int, moved: Mapping[str, int] = MappingProxyType({})) -> list[str]:
     """Sentences for whoever writes the rules; none about a rule with less than three weeks of record."""
-    records = rule_records(calls, now=now)
+    records = rule_records(calls, now=now, moved=moved)
     said = [sentence for record in records for sentence in _about(record, calls)]
-    if said and len({call.law for call in calls}) == 1:
+    unmoved = [record for record in records if (record.unmoved or 0) >= UNMOVED_DAYS and record.asked >= ENOUGH]
+    if unmoved:
+        named = ", ".join(f"{one.tool} ({(one.unmoved or 0) // 7} weeks, asked {one.asked} times)" for one in unmoved)
+        said.append(f"Not changed for {UNMOVED_DAYS // 7} weeks or more: {named}. Are the thresholds still right?")
+    if said and not moved and len({call.law for call in calls}) == 1:
         days = max(record.days for record in records)
         said.append(f"Neither the rules nor the reviewers have changed in these {days} days.")
     return said

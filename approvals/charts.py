@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from approvals.errors import ApprovalsError
 
@@ -44,13 +45,24 @@ class ChartsMissing(ApprovalsError):
     """The plotting library is not installed. Run: pip install 'vobo[report]'."""
 
 
-def stacked(prefix: str, names: Sequence[str], parts: Mapping[str, tuple[str, Sequence[int]]]) -> str:
+#: What a colour is drawn with: itself where the page decides, a real one where nobody else does.
+Paint = Callable[[str], str]
+
+
+class Drawing(NamedTuple):
+    """Draws into the axes it is given; `height` is what it needs, in inches."""
+
+    draw: Callable[[Any, Paint], None]
+    height: float
+
+
+def stacked(names: Sequence[str], parts: Mapping[str, tuple[str, Sequence[int]]]) -> Drawing:
     """Horizontal bars, one for each name, made of parts: label -> (colour, a number for each name)."""
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Any, paint: Paint) -> None:
         left = [0] * len(names)
         for label, (colour, numbers) in parts.items():
-            axes.barh(range(len(names)), numbers, left=left, color=colour, label=label, height=0.62)
+            axes.barh(range(len(names)), numbers, left=left, color=paint(colour), label=label, height=0.62)
             for place, number in enumerate(numbers):
                 left[place] += number
         for place, total in enumerate(left):
@@ -61,40 +73,60 @@ def stacked(prefix: str, names: Sequence[str], parts: Mapping[str, tuple[str, Se
         axes.grid(axis="x", linewidth=0.6)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, handlelength=0.9, columnspacing=1)
 
-    return _svg(prefix, draw, height=0.75 + BAR_IN * max(1, len(names)))
+    return Drawing(draw, 0.75 + BAR_IN * max(1, len(names)))
 
 
-def columns(prefix: str, names: Sequence[str], numbers: Sequence[int], *, below: str) -> str:
+def columns(names: Sequence[str], numbers: Sequence[int], *, below: str) -> Drawing:
     """Columns with their number on top; `below` says what the names are."""
 
-    def draw(axes: Any) -> None:
-        bars = axes.bar(range(len(names)), numbers, color=PLAIN, width=0.7)
+    def draw(axes: Any, paint: Paint) -> None:
+        bars = axes.bar(range(len(names)), numbers, color=paint(PLAIN), width=0.7)
         axes.bar_label(bars, padding=2)
         axes.set_xticks(range(len(names)), names)
         axes.set_yticks([])
         axes.set_xlabel(below)
         axes.margins(y=0.15)
 
-    return _svg(prefix, draw, height=2.1)
+    return Drawing(draw, 2.1)
+
+
+@contextmanager
+def figure_of(width: float, height: float, paint: Paint) -> Iterator[Any]:
+    """A figure in our style.
+
+    Raises:
+        ChartsMissing: the plotting library is not installed.
+    """
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - half a second and an extra, for one command
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ImportError:
+        raise ChartsMissing("The report draws with matplotlib. Install it: pip install 'vobo[report]'.") from None
+    style = {name: paint(value) if value in _INKS else value for name, value in _STYLE.items()}
+    with mpl.rc_context(style):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def draw_into(axes: Any, drawing: Drawing, paint: Paint) -> None:
+    """One chart."""
+    axes.tick_params(length=0)
+    axes.set_axisbelow(True)
+    drawing.draw(axes, paint)
 
 
 def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\u2026"
 
 
-def _svg(prefix: str, draw: Callable[[Any], None], *, height: float) -> str:
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - half a second and an extra, for one command
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError:
-        raise ChartsMissing("The report draws with matplotlib. Install it: pip install 'vobo[report]'.") from None
+def svg(prefix: str, drawing: Drawing) -> str:
+    """One chart for a page; `prefix` keeps its ids apart from those of others.
+
+    Raises:
+        ChartsMissing: the plotting library is not installed.
+    """
     text = io.StringIO()
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(WIDTH_IN, height), layout="constrained")
-        axes = figure.subplots()
-        axes.tick_params(length=0)
-        axes.set_axisbelow(True)
-        draw(axes)
+    with figure_of(WIDTH_IN, drawing.height, str) as figure:
+        draw_into(figure.subplots(), drawing, str)
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _taken_in(text.getvalue(), prefix)
 

@@ -4,6 +4,7 @@ Before the first move on a server process it compares the two: a server that cam
 have forgotten what it did, and would do it again.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from approvals.ledger import Ledger
@@ -24,10 +25,17 @@ def drain_once(store: Store, ledger: Ledger) -> int:
     compare(store, ledger)
     events = store.ledger.read(count=BATCH)
     if events:
-        ledger.append(store.tenant, [(event_id, store.ledger.opened(fields)) for event_id, fields in events])
+        ledger.append(
+            store.tenant, [(event_id, _clean(store, store.ledger.opened(fields))) for event_id, fields in events]
+        )
         record(store, Recordings(ledger.engine, store.calls.vault), [fields for _, fields in events])
         store.ledger.drop([event_id for event_id, _ in events])
     return len(events)
+
+
+def _clean(store: Store, fields: Mapping[str, str]) -> dict[str, str]:
+    """The event without secrets that whoever wrote it did not know: the bot has no credential of any tool."""
+    return {name: store.secrets.without(text) for name, text in fields.items()}
 
 
 def compare(store: Store, ledger: Ledger) -> None:

@@ -96,8 +96,11 @@ class Ledger:
         until: int | None = None,
         tool: str | None = None,
         calls: Collection[str] | None = None,
+        newest: int | None = None,
     ) -> list[LedgerRow]:
         """Events in order, narrowed by run, actor, type, tool, calls or instants (ms; `until` is not included).
+
+        With `newest` no more than so many, the newest.
 
         Raises:
             LedgerUnreachable: the database does not answer.
@@ -110,10 +113,12 @@ class Ledger:
         wanted += [EVENTS.c.at >= since] if since is not None else []
         wanted += [EVENTS.c.at < until] if until is not None else []
         same = and_(PERSONAL.c.tenant == EVENTS.c.tenant, PERSONAL.c.seq == EVENTS.c.seq)
-        values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted)
+        query = select(EVENTS).where(*wanted).order_by(EVENTS.c.seq.desc()).limit(newest)
         try:
             with self.engine.connect() as connection:
-                found = connection.execute(select(EVENTS).where(*wanted).order_by(EVENTS.c.seq)).all()
+                found = connection.execute(query).all()[::-1]
+                wanted += [EVENTS.c.seq >= found[0].seq] if found and newest else []
+                values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted)
                 personal = {row.hash: row.value for row in connection.execute(values)}
         except SQLAlchemyError as failed:
             raise _unread(failed) from failed

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from approvals.kept import disclosed, replaced
+from approvals.ledger_rows import LedgerRow
 from approvals.outcomes import Answer
 from approvals.room import Room
 from approvals.vault import BlobKeyMissing, BlobTampered
@@ -83,6 +84,15 @@ class LedgerStream(Room):
     def of_run(self, run_id: str) -> list[dict[str, str]]:
         """The events of a run that are not drained yet, oldest first, each with its `id`."""
         return [{"id": event_id, **fields} for event_id, fields in self._range(None) if fields.get("run") == run_id]
+
+    def waiting(self, most: int) -> list[LedgerRow]:
+        """The newest events that are not drained yet, in order, as rows without number and hash."""
+        events: Any = self.client.xrevrange(self.keys.ledger, count=most)
+        found = [(event_id.decode(), _text(fields)) for event_id, fields in events[::-1]]
+        return [
+            LedgerRow(0, event_id, int(fields.get("at", "0")), fields.get("type", ""), self.opened(fields), "", fields)
+            for event_id, fields in found
+        ]
 
     def _range(self, count: int | None) -> list[tuple[str, dict[str, str]]]:
         events: Any = self.client.xrange(self.keys.ledger, count=count)

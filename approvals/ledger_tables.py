@@ -19,6 +19,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 
 METADATA = MetaData()
+#: Seconds to wait for a database server that takes no connection; somebody may be looking at an empty window.
+PATIENCE_S = 5
 
 
 def _number() -> Any:
@@ -81,7 +83,8 @@ def engine_of(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database and parsed.database != ":memory:":
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url)
+    patient = parsed.get_backend_name() != "postgresql" or "connect_timeout" in parsed.query
+    engine = create_engine(url, connect_args={} if patient else {"connect_timeout": PATIENCE_S}, pool_pre_ping=True)
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _durable_sqlite)
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))

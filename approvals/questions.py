@@ -55,34 +55,40 @@ def answer(ledger: Ledger, tenant: str, question: Question) -> list[Found]:
     Raises:
         LedgerUnreachable: the database does not answer.
     """
-    by = question.by
     rows = ledger.rows(
         tenant,
         run=question.run,
         tool=question.tool,
-        actor=by if by and _SLACK_ID.fullmatch(by) else None,
+        actor=actor_of(question),
         types=question.types,
         since=question.since,
         until=question.until,
     )
     told = calls_of(ledger, tenant, rows)
     found = (Found(row, told.get(row.body.get("call", ""))) for row in rows)
-    return [one for one in found if _fits(one, question)]
+    return [one for one in found if fits(one, question)]
+
+
+def actor_of(question: Question) -> str | None:
+    """The Slack id that is asked for; None when it is a name, which may have changed, or nobody."""
+    return question.by if question.by and _SLACK_ID.fullmatch(question.by) else None
 
 
 def calls_of(ledger: Ledger, tenant: str, rows: Sequence[LedgerRow]) -> dict[str, CallStory]:
     """What was asked and shown of every call these events name, by call key."""
     keys = sorted({row.body["call"] for row in rows if row.body.get("call")})
-    versions = [row for some in _chunks(keys) for row in ledger.rows(tenant, calls=some, types=VERSIONS)]
+    versions = [row for some in chunks(keys) for row in ledger.rows(tenant, calls=some, types=VERSIONS)]
     return stories(versions).calls
 
 
-def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The keys, so many at once as a database takes."""
     for start in range(0, len(keys), _AT_ONCE):
         yield keys[start : start + _AT_ONCE]
 
 
-def _fits(found: Found, question: Question) -> bool:
+def fits(found: Found, question: Question) -> bool:
+    """Whether an event that the database chose fits what the database cannot choose by: name, resource and amount."""
     body = found.row.body
     if question.by and question.by.casefold() not in {
         body.get("actor", "").casefold(),

@@ -5,20 +5,24 @@ model's own argument text and the facts behind it, whole. So they stand in a tab
 VOBO_STATE_KEYS and bound to their call, and are deleted after `KEPT_MS`.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Column, Engine, LargeBinary, MetaData, String, Table, delete, insert, select
 
 from approvals.errors import ApprovalsError
+from approvals.models import Call
 from approvals.store import Store
 from approvals.vault import Binding, Vault
 from policies.requirement import Requirement
-from policies.risk import Mode
+from policies.risk import Mode, Risk
 from policies.values import Frozen
 
 KEPT_MS = 35 * 24 * 3600 * 1000
 KIND = "recorded"
+#: Databases take only so many values in one condition.
+_AT_ONCE = 500
 
 CALLS = Table(
     "recorded_calls",
@@ -82,6 +86,29 @@ class Recordings:
         with self._engine.begin() as connection:
             return int(connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount)
 
+    def erase(self, tenant: str, *, person: str | None = None, before: int | None = None) -> int:
+        """Delete the calls that hold a value of this person anywhere, or were recorded before an instant (ms).
+
+        A call is forgotten whole: a part of it cannot be replayed. What cannot be opened could hold the value as well,
+        and nobody can replay it, so it goes too. Returns how many calls.
+        """
+        here = CALLS.c.tenant == tenant
+        query = select(CALLS).where(here) if before is None else select(CALLS).where(here, CALLS.c.at < before)
+        with self._engine.begin() as connection:
+            rows = connection.execute(query).all()
+            gone = [row.call for row in rows if person is None or self._holds(row, person)]
+            for start in range(0, len(gone), _AT_ONCE):
+                some = CALLS.c.call.in_(gone[start : start + _AT_ONCE])
+                connection.execute(delete(CALLS).where(here, some))
+        return len(gone)
+
+    def _holds(self, row: Any, person: str) -> bool:
+        try:
+            plain = self._vault.open_blob(row.blob, _place(row.tenant, row.call))
+        except ApprovalsError:
+            return True
+        return any(person.casefold() in text.casefold() for text in _texts(json.loads(plain)))
+
     def since(self, tenant: str, at: int) -> Replayable:
         """The calls recorded from this instant (ms) on."""
         query = select(CALLS).where(CALLS.c.tenant == tenant, CALLS.c.at >= at).order_by(CALLS.c.at, CALLS.c.call)
@@ -129,10 +156,39 @@ def _recorded(store: Store, fields: Mapping[str, str]) -> Recorded | None:
         requested=call.content.requested,
         facts=call.content.facts,
         problem=call.content.problem,
-        # An edit may have been checked since: what was asked at first is what the event says.
-        requirement=call.content.requirement.model_copy(update={"mode": Mode(fields["mode"])}),
+        requirement=_asked_first(call, fields),
         cause=call.cause.value if call.cause else None,
     )
+
+
+def _asked_first(call: Call, fields: Mapping[str, str]) -> Requirement:
+    """What was asked when the call was proposed. An edit may have been judged since: then the event says it."""
+    asked: dict[str, Any] = {"mode": Mode(fields["mode"])}
+    if call.version > 1:
+        shown = json.loads(fields["kept"])["shown"]
+        asked |= {name: shown[name] for name in ("tier", "reviewers", "undo", "ttl_s") if name in shown}
+        asked |= {name: tuple(shown[name]) for name in ("reasons", "resources") if name in shown}
+        asked |= {"risk": Risk(shown["risk"])} if "risk" in shown else {}
+    return call.content.requirement.model_copy(update=asked)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text and number below `value`, those in JSON inside a text as well."""
+    if isinstance(value, dict):
+        yield from map(str, value)
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+    elif value is not None:
+        text = str(value)
+        yield text
+        if text[:1] in {"{", "["}:
+            try:
+                yield from _texts(json.loads(text))
+            except ValueError:
+                return
 
 
 def _place(tenant: str, call: str) -> Binding:

@@ -51,8 +51,12 @@ class Report:
     too_young: bool
 
 
-def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str) -> Report:
-    """Count the rows of the period; calls that were proposed before it are left out."""
+def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str, laws: Sequence[LedgerRow] = ()) -> Report:
+    """Count the rows of the period; calls that were proposed before it are left out.
+
+    `laws` are all changes of the law on record, also older ones: they tell which thresholds have never moved.
+    """
+    moved = {tool: row.at for row in laws for tool in row.body.get("rules", "").split() if row.at < until}
     told = stories(rows)
     calls = list(told.calls.values())
     settled = judged(calls)
@@ -61,7 +65,7 @@ def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str) -> R
     reviewers = reviewer_records(calls, zone=zone)
     verdicts = Counter(call.verdict for call in settled)
     asked = [call for call in calls if call.asked]
-    rules = rule_records(settled, now=until)
+    rules = rule_records(settled, now=until, moved=moved)
     return Report(
         since=since,
         until=until,
@@ -83,7 +87,7 @@ def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str) -> R
         times=_classes(seconds),
         median_s=_median(seconds),
         cards_per_run=_cards(told.cards),
-        suggestions=tuple(suggestions(settled, now=until)),
+        suggestions=tuple(suggestions(settled, now=until, moved=moved)),
         signals=tuple(signals(reviewers)),
         too_young=all(record.days < RECORD_DAYS for record in rules),
     )

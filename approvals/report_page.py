@@ -7,8 +7,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from approvals.calibration import RECORD_DAYS, Share
-from approvals.charts import APPROVED, EDITED, EXPIRED, REJECTED, columns, stacked
-from approvals.report import TIMES, Report
+from approvals.charts import svg
+from approvals.report import Report
+from approvals.report_charts import charts
 
 STYLE_FILE = Path(__file__).with_name("report_style.css")
 _MINUTE, _HOUR = 60, 3_600
@@ -39,7 +40,7 @@ def _tiles(report: Report) -> str:
         (report.edited, "approved with edits", _of(report.edited, report)),
         (report.rejected, "rejected", _of(report.rejected, report)),
         (report.expired, "expired", "nobody decided in time"),
-        (_duration(report.median_s), "median time to decide", "from the card to the last word"),
+        (duration(report.median_s), "median time to decide", "from the card to the last word"),
         (report.budget, "refused by a budget or cap", "nobody was asked, or no more could be spent"),
         (report.unknown, "unknown outcomes", "somebody had to look"),
         (report.runs, "runs", f"{report.failed_runs} were interrupted"),
@@ -55,28 +56,7 @@ def _of(number: int, report: Report) -> str:
 
 
 def _charts(report: Report) -> Iterable[str]:
-    rules, reviewers = report.rules, report.reviewers
-    if rules:
-        parts = {
-            "approved": (APPROVED, [one.approved for one in rules]),
-            "edited": (EDITED, [one.edited for one in rules]),
-            "rejected": (REJECTED, [one.rejected for one in rules]),
-            "expired": (EXPIRED, [one.expired for one in rules]),
-        }
-        yield _figure("What became of the calls, by rule", stacked("rules", [one.tool for one in rules], parts))
-    if reviewers:
-        said = {
-            "approved": (APPROVED, [one.approved for one in reviewers]),
-            "edited": (EDITED, [one.edited for one in reviewers]),
-            "rejected": (REJECTED, [one.rejected for one in reviewers]),
-        }
-        yield _figure("Who decided", stacked("people", [one.name for one in reviewers], said))
-    if any(report.times):
-        names = [name for _, name in TIMES]
-        yield _figure("Time to decide", columns("times", names, report.times, below="decided within"))
-    if report.cards_per_run:
-        numbers, runs = zip(*report.cards_per_run, strict=True)
-        yield _figure("Cards per run", columns("cards", list(map(str, numbers)), runs, below="cards in one run"))
+    return (_figure(chart.title, svg(chart.name, chart.drawing)) for chart in charts(report))
 
 
 def _figure(title: str, drawing: str) -> str:
@@ -84,9 +64,10 @@ def _figure(title: str, drawing: str) -> str:
 
 
 def _rules(report: Report) -> str:
-    head = ("rule", "asked", "approved", "edited", "rejected", "expired", "approved in a row")
+    head = ("rule", "asked", "approved", "edited", "rejected", "expired", "approved in a row", "unchanged for")
     rows = [
-        (one.tool, one.asked, one.approved, one.edited, one.rejected, one.expired, one.streak) for one in report.rules
+        (one.tool, one.asked, one.approved, one.edited, one.rejected, one.expired, one.streak, _days(one.unmoved))
+        for one in report.rules
     ]
     return _table("By rule", head, rows)
 
@@ -98,6 +79,10 @@ def _reviewers(report: Report) -> str:
         for one in report.reviewers
     ]
     return _table("By reviewer", head, rows)
+
+
+def _days(days: int | None) -> str:
+    return "\u2013" if days is None else f"{days} days or more"
 
 
 def _share(share: Share) -> str:
@@ -133,7 +118,8 @@ def _list(title: str, sentences: Sequence[str], note: str) -> str:
     return f"<section class=wide><h2>{title}</h2><ul>{items}</ul><p class=note>{note}</p></section>\n"
 
 
-def _duration(seconds: float | None) -> str:
+def duration(seconds: float | None) -> str:
+    """Seconds as people say them; a dash when there is nothing to say."""
     if seconds is None:
         return "\u2013"
     if seconds < _MINUTE:

@@ -12,6 +12,15 @@ DECIDED = frozenset({"approval_counted", "approved", "rejected", "edited"})
 ENDED = frozenset(
     {"rejected", "expired", "lapsed", "refused", "withdrawn", "succeeded", "failed", "unknown", "settled"}
 )
+#: What became of taking a call back, in the words of the table.
+UNDO = {
+    "undo_wanted": "undo wanted by",
+    "undo_asked": "undo asked for by",
+    "undone": "undone, as asked by",
+    "undo_failed": "not undone:",
+    "undo_unknown": "nobody knows whether undone:",
+}
+SETTLED = {"undone": "settled as undone by", "failed": "settled as not undone by"}
 
 Verdict = Literal["approved", "edited", "rejected", "expired"]
 
@@ -31,7 +40,9 @@ class Word:
 
 @dataclass(slots=True)
 class CallStory:
-    """One call. `versions` are what was shown, by number; `verdict` is None while nobody's word is final."""
+    """One call. `versions` are what was shown, by number; `verdict` is None while nobody's word is final. `undo` says
+    what became of taking it back.
+    """
 
     key: str
     run: str
@@ -50,6 +61,7 @@ class CallStory:
     ended: str = ""
     approved_version: int | None = None
     executed_version: int | None = None
+    undo: str = ""
 
     @property
     def amount(self) -> tuple[int, str] | None:
@@ -63,6 +75,19 @@ class CallStory:
     def resources(self) -> frozenset[str]:
         """Everything that any version touched."""
         return frozenset(each for shown in self.versions.values() for each in shown.get("resources", ()))
+
+    def touched(self, version: int | None) -> int:
+        """How many things one version touches, at least itself; nothing when there is no such version."""
+        shown = self.versions.get(version) if version is not None else None
+        return 0 if shown is None else max(1, len(shown.get("resources", ())))
+
+    @property
+    def approvers(self) -> tuple[str, ...]:
+        """Who approved what was approved, by name and id; whoever edited it to be so is one of them."""
+        if self.approved_version is None:
+            return ()
+        said = [word for word in self.words if word.version == self.approved_version and word.said != "rejected"]
+        return tuple(dict.fromkeys(f"{word.name} ({word.reviewer})" for word in said))
 
     @property
     def decided_at(self) -> int | None:
@@ -111,6 +136,7 @@ def _begun(row: LedgerRow) -> CallStory:
 def _told(call: CallStory, row: LedgerRow, posted: dict[str, int]) -> None:
     body, version = row.body, int(row.body.get("version") or 0)
     call.law = body.get("law") or call.law
+    call.undo = _undo(row) or call.undo
     call.posted_at = posted.get(call.batch, call.posted_at)
     if row.type in VERSIONS and (shown := row.shown):
         call.versions[version] = {**call.versions.get(version, {}), **shown}
@@ -131,6 +157,12 @@ def _told(call: CallStory, row: LedgerRow, posted: dict[str, int]) -> None:
         call.ended, call.cause = row.type, body.get("cause", "")
     if row.type == "succeeded" or (row.type == "settled" and body.get("cause") == "succeeded"):
         call.executed_version = version
+
+
+def _undo(row: LedgerRow) -> str:
+    body = row.body
+    said = SETTLED.get(body.get("cause", "")) if row.type == "undo_settled" else UNDO.get(row.type)
+    return f"{said} {body.get('name') or body.get('actor') or body.get('reason', '')}".strip() if said else ""
 
 
 def _word(call: CallStory, row: LedgerRow) -> Word:
