@@ -38,6 +38,7 @@ kill-matrix: .venv/ready
 ## screens: takes a picture of every card and modal, at phone and desk width, into docs/screens
 screens: .venv/ready chromium
 	$(BIN)/python tests/screens.py
+	$(BIN)/python tests/screens_home.py
 
 bench: .venv/ready
 	$(BIN)/python bench/run.py $(ARGS)
