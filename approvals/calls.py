@@ -1,10 +1,13 @@
 """The verbs of people: decisions on calls. One decision wins; silence is none."""
 
+import hmac
 from collections.abc import Sequence
 
 from approvals import codec
+from approvals.drifts import Drift, counted
 from approvals.kept import kept
 from approvals.lifecycle import Cause
+from approvals.marks import marked
 from approvals.models import BatchLease, Call, CallContent, Decision, Person
 from approvals.outcomes import Answer, Outcome
 from approvals.reading import load_call, load_calls
@@ -33,7 +36,7 @@ class Calls(Room):
 
         `generation`, when given, is the batch's as the reviewer saw it; another one answers STALE_VERSION.
         """
-        return self.ask("approve", key, version, *_signed(key, version, decision, person), generation)
+        return self.ask("approve", key, version, *self._signed(key, version, decision, person), generation)
 
     def reject(
         self, key: str, *, version: int, decision: Decision, person: Person, generation: int | None = None
@@ -46,7 +49,7 @@ class Calls(Room):
         if call is None:
             return Answer(Outcome.NOT_FOUND)
         flat = [part for pair in sentences(call, decision) for part in pair]
-        signed = _signed(key, version, decision, person)
+        signed = self._signed(key, version, decision, person)
         return self.ask("reject", key, version, *signed, generation, decision.reason, decision.correction, *flat)
 
     def decide_batch(
@@ -76,13 +79,13 @@ class Calls(Room):
         The edit is kept as a decision on version n; what will count as the editor's approval of n+1 is recorded
         by the refresh, if it finds no drift.
         """
-        approval = decision.model_copy(update={"verdict": "approve", "version": version + 1})
+        approval = self._marked(decision.model_copy(update={"verdict": "approve", "version": version + 1}))
         run = self.run_of(key)
         blob = self.seal(codec.CALL, key, version + 1, content.model_dump_json(), run=run)
         fingerprint = digest({"arguments": content.arguments})
         told = kept(self, key, version + 1, content, run=run, previewed=False)
         extra = (approval.model_dump_json(), fingerprint, blob, told)
-        return self.ask("edit", key, version, *_signed(key, version, decision, person), *extra)
+        return self.ask("edit", key, version, *self._signed(key, version, decision, person), *extra)
 
     def refresh(
         self,
@@ -106,7 +109,26 @@ class Calls(Room):
         counts = codec.counts_text(content.requirement)
         law = content.requirement.law
         told = kept(self, key, version, content, run=run)
-        return self.ask("refresh", key, version, blob, seal, drift, rejected, needed, counts, law, told)
+        return self.ask(
+            "refresh", key, version, blob, seal, drift, rejected, needed, counts, law, told, content.requirement.tier
+        )
+
+    def ask_look(self, key: str) -> Answer:
+        """Have the data of a waiting call looked up again; REPEATED when that was asked for within a minute."""
+        return self.ask("ask_look", key)
+
+    def note_looked(
+        self, key: str, *, version: int, began: int, drift: Drift | None = None, failed: bool = False
+    ) -> Answer:
+        """What a look at a waiting call, begun at this instant, found different, or that it failed.
+
+        Changes neither decision nor version. REPEATED when a later look was noted already.
+        """
+        text = drift.model_dump_json() if drift and not failed else ""
+        blob = self.seal(codec.DRIFTED, key, version, text, run=self.run_of(key)) if text else b""
+        # Keyed, since a digest of a short line about somebody could be guessed.
+        fingerprint = hmac.digest(self.vault.derive_all("drift")[0], text.encode(), "sha256").hex() if text else ""
+        return self.ask("note_looked", key, version, began, failed, blob, fingerprint, counted(drift))
 
     def withdraw(self, key: str, *, by: str) -> Answer:
         """Take back a call that was not claimed yet. Whether `by` may do so is the caller's question."""
@@ -124,14 +146,20 @@ class Calls(Room):
         """Put an attempt that was refused into the ledger; changes nothing else."""
         self.ask("note", key, event, person.user if person else None, person.name if person else None, detail)
 
+    def _signed(self, key: str, version: int, decision: Decision, person: Person) -> tuple[str, ...]:
+        """The decision under the identity that the snapshot vouches for; it must be about what is being decided."""
+        if decision.reviewer != person.user:
+            raise ValueError(f"A decision of {decision.reviewer} was handed in by {person.user}; refuse the click.")
+        if (decision.call, decision.version) != (key, version):
+            raise ValueError(f"A decision on {decision.call} v{decision.version} was handed in for {key} v{version}.")
+        word = self._marked(decision).model_dump_json()
+        return (person.user, person.name, word, codec.person_text(person))
 
-def _signed(key: str, version: int, decision: Decision, person: Person) -> tuple[str, ...]:
-    """The decision under the identity that the snapshot vouches for; it must be about what is being decided."""
-    if decision.reviewer != person.user:
-        raise ValueError(f"A decision of {decision.reviewer} was handed in by {person.user}; refuse the click.")
-    if (decision.call, decision.version) != (key, version):
-        raise ValueError(f"A decision on {decision.call} v{decision.version} was handed in for {key} v{version}.")
-    return (person.user, person.name, decision.model_dump_json(), codec.person_text(person))
+    def _marked(self, decision: Decision) -> Decision:
+        """With its mark, over the words as they are kept: a configured secret among them never is."""
+        clean = {field: self.secrets.without(getattr(decision, field) or "") or None for field in ("name", "reason")}
+        clean["name"] = clean["name"] or ""
+        return marked(self.vault, self.tenant, decision.model_copy(update=clean))
 
 
 def _held(lease: BatchLease) -> tuple[str, str, int]:

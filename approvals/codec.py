@@ -1,16 +1,19 @@
 """Hashes of Redis to the values of `approvals.models`, decrypting what is encrypted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
-from approvals.lifecycle import Cause, RunState, State
-from approvals.models import Batch, Call, CallContent, Decision, OutboxEntry, Person, Run
+from approvals.drifts import Drift
+from approvals.lifecycle import Cause, RunState, State, UndoState
+from approvals.marks import genuine
+from approvals.models import Batch, Call, CallContent, Decision, OutboxEntry, Person, Run, Undo
 from approvals.room import Room
 from approvals.row import Row
 from policies.requirement import Requirement
 
 #: Kinds of encrypted blobs; each is bound to its subject and version.
 REQUEST, STATE, CALL, RECEIPT, ANSWER = "request", "state", "call", "receipt", "answer"
+UNDO_RECEIPT, DRIFTED = "undo_receipt", "drifted"
 
 
 def run(room: Room, run_id: str, row: Row) -> Run | None:
@@ -36,6 +39,8 @@ def run(room: Room, run_id: str, row: Row) -> Run | None:
         ended_at=row.maybe_number("ended_at"),
         cancelled_by=row.maybe("cancelled_by"),
         cancelled_name=row.maybe("cancelled_name"),
+        canary=row.flag("canary"),
+        started_as=row.text("started_as"),
     )
 
 
@@ -56,7 +61,10 @@ def batch(batch_id: str, row: Row, calls: Sequence[str]) -> Batch:
         posted_at=row.maybe_number("posted_at"),
         channel=row.maybe("channel"),
         ts=row.maybe("ts"),
-        notify=tuple(row.text("notify").split()) or None,
+        notify=tuple(row.text("notify").split()) or (() if row.flag("quiet") else None),
+        quiet=row.flag("quiet"),
+        recalled=tuple(row.text("recalled").split()),
+        called=tuple(row.text("called").split()),
         on_it=row.maybe("on_it"),
         on_it_name=row.maybe("on_it_name"),
         escalated_at=row.maybe_number("escalated_at"),
@@ -68,7 +76,7 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
     if not row:
         return None
     version = row.number("version")
-    receipt, cause = row.blob("receipt"), row.maybe("cause")
+    receipt, cause, drifted = row.blob("receipt"), row.maybe("cause"), row.blob("drifted")
     run = row.text("run")
     content = room.open(CALL, key, version, row.blob("content") or b"", run=run)
     return Call(
@@ -87,7 +95,7 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         cause=Cause(cause) if cause else None,
         reason=row.maybe("reason"),
         needed=row.number("needed"),
-        decisions=tuple(decision(entry) for entry in decisions),
+        decisions=tuple(_genuine(room, key, decisions)),
         refreshing=row.flag("refreshing"),
         execute_by=row.maybe_number("execute_by"),
         claimed_at=row.maybe_number("claimed_at"),
@@ -95,7 +103,40 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         intended=row.flag("intended"),
         receipt=room.open(RECEIPT, key, version, receipt, run=run).decode() if receipt else None,
         held=row.flag("held"),
+        undo=undo(row),
+        looked_at=row.maybe_number("looked_at"),
+        look_failed_at=row.maybe_number("look_failed_at"),
+        drifted=Drift.model_validate_json(room.open(DRIFTED, key, version, drifted, run=run)) if drifted else None,
     )
+
+
+def undo(row: Row) -> Undo | None:
+    """The undo in the hash of its call; None when nobody has asked for it."""
+    state = row.maybe("undo_state")
+    if state is None:
+        return None
+    return Undo(
+        state=UndoState(state),
+        seal=row.text("undo_seal"),
+        by=row.text("undo_by"),
+        name=row.text("undo_name"),
+        at=row.number("undo_at"),
+        missing=row.number("undo_missing"),
+        claimed_at=row.maybe_number("undo_claimed_at"),
+        longest_ms=row.maybe_number("undo_longest_ms"),
+        ended_at=row.maybe_number("undo_ended_at"),
+        reason=row.maybe("undo_reason"),
+    )
+
+
+def _genuine(room: Room, key: str, entries: Sequence[bytes]) -> Iterator[Decision]:
+    """The decisions that were taken here. Ops is told about others, which are none."""
+    for entry in entries:
+        found = decision(entry)
+        if found.call == key and genuine(room.vault, room.tenant, found):
+            yield found.model_copy(update={"mark": ""})
+        else:
+            room.tell_of_forgery(key)
 
 
 def decision(entry: bytes) -> Decision:

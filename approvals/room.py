@@ -15,10 +15,11 @@ from approvals.scripts import Argument, Scripts
 from approvals.vault import Binding, BlobKeyMissing, BlobTampered, Vault
 
 #: Kinds of blobs whose subject is a call; the others belong to a run.
-_OF_CALLS = frozenset({"call", "receipt", "kept"})
+_OF_CALLS = frozenset({"call", "receipt", "kept", "undo_receipt", "drifted"})
+_ABOUT_CALLS = _OF_CALLS | {"decision"}
 
 #: Kinds that are stored without the secret instead of not at all.
-_CLEANED = frozenset({"receipt", "answer"})
+_CLEANED = frozenset({"receipt", "answer", "undo_receipt", "drifted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,12 @@ class Room:
     def _binding(self, kind: str, subject: str, version: int, run: str) -> Binding:
         return Binding(self.tenant, kind, subject, version, run if kind in _OF_CALLS else "")
 
+    def tell_of_forgery(self, call: str) -> None:
+        """Ops is told once that somebody wrote what looks like a decision on a call, or changed one."""
+        self._alarm("changed", "decision", call, BlobTampered("A stored decision was not taken here."))
+
     def _alarm(self, cause: str, kind: str, subject: str, refused: Exception) -> None:
-        run, call = ("", subject) if kind in _OF_CALLS else (subject, "")
+        run, call = ("", subject) if kind in _ABOUT_CALLS else (subject, "")
         with contextlib.suppress(redis.RedisError):  # whoever reads gets the refusal in any case
             self.ask("alarm", f"blob:{cause}:{kind}:{subject}", f"blob_{cause}", run, call, str(refused))
 

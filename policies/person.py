@@ -23,7 +23,10 @@ class Person(Frozen):
 
 
 class Decision(Frozen):
-    """One reviewer's word on one version of one call. Immutable. `name` is the reviewer's at the time."""
+    """One reviewer's word on one version of one call. Immutable. `name` is the reviewer's at the time.
+
+    `mark` is what the store keeps beside it, to tell a decision that it took from one that was written there.
+    """
 
     call: str
     version: int
@@ -33,3 +36,4 @@ class Decision(Frozen):
     reason: str | None = None
     correction: bool = False
     at: int = 0
+    mark: str = ""

@@ -6,13 +6,14 @@ import pytest
 import redis
 
 from approvals.lifecycle import RunState, State
+from approvals.models import Call, Decision
 from approvals.store import Store
 from approvals.vault import BlobKeyMissing, BlobTampered, Vault, new_key
 from bot.rendering import Renderer
 from bot_builders import AnyLaw
 from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable, running
 from builders import STATE_KEY, TEAM, TENANT, a_store, events, owed
-from workshop import LEA, Line, Ship, Workshop, saying, shipping
+from workshop import ANA, LEA, Line, Ship, Workshop, saying, shipping
 
 FIRST, SECOND = "call_000000000001", "call_000000000002"
 
@@ -118,6 +119,83 @@ def test_the_requester_cannot_be_changed_to_let_them_approve_their_own_call(offi
     office.press(BRUNO, batch, "call.approve", FIRST)
     office.told(BRUNO, "is not what was sealed")
     assert office.call(FIRST).state is State.PENDING_REVIEW
+
+
+# Decisions.
+
+
+def written(workshop: Workshop, call: Call, entry: str) -> None:
+    """Everything that a plain client has to write so that a call looks approved."""
+    keys, now = workshop.store.keys, workshop.store.now()
+    workshop.see(ANA)
+    workshop.client.rpush(keys.decisions(call.key), entry)
+    workshop.client.hset(keys.votes(call.key), ANA, f"approve {now} Ana")
+    workshop.client.hset(keys.call(call.key), mapping={"state": "approved", "execute_by": now + 600_000})
+    workshop.client.srem(keys.batch_open(str(call.batch)), call.key)
+    workshop.client.hincrby(keys.batch(str(call.batch)), "generation", 1)
+    workshop.client.zadd(keys.wakeups, {f"execute_batch:{call.batch}": now})
+    workshop.execute()
+
+
+def asked(workshop: Workshop) -> Call:
+    workshop.script.extend([[shipping(("cup", 3))]])
+    workshop.start()
+    (call,) = workshop.calls()
+    return call
+
+
+@pytest.mark.parametrize("mark", ["", "0" * 64])
+def test_a_decision_that_was_written_into_the_store_is_none_and_ops_is_told(workshop: Workshop, mark: str) -> None:
+    call = asked(workshop)
+    word = Decision(call=call.key, version=1, verdict="approve", reviewer=ANA, name="Ana", mark=mark)
+    written(workshop, call, f"{workshop.store.now()} {word.model_dump_json()}")
+    assert workshop.shop.done == []
+    assert workshop.calls()[0].state is State.PENDING_REVIEW
+    assert workshop.calls()[0].decisions == ()
+    assert "decision" in alerts(workshop.store)[f"blob:changed:decision:{call.key}"]
+
+
+def test_a_genuine_decision_counts_for_no_other_call_and_no_other_version(workshop: Workshop) -> None:
+    workshop.script.extend([[shipping(("cup", 3)), shipping(("pot", 2), call_id="c2")]])
+    workshop.start()
+    first, second = workshop.calls()
+    assert workshop.decide(first).ok
+    (entry,) = workshop.client.lrange(workshop.store.keys.decisions(first.key), 0, -1)
+    written(workshop, second, entry.decode())
+    written(workshop, second, entry.decode().replace(first.key, second.key))
+    assert [line for line in workshop.shop.done if "pot" in str(line)] == []
+    assert workshop.calls()[1].decisions == ()
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ('"verdict":"reject"', '"verdict":"approve"'),
+        ('"reason":"no"', '"reason":"yes"'),
+        ('"version":1', '"version":2'),
+        ("Ana", "Ben"),
+        ('"correction":false', '"correction":true'),
+    ],
+)
+def test_a_decision_whose_words_were_changed_is_none(workshop: Workshop, was: str, now: str) -> None:
+    call = asked(workshop)
+    assert workshop.decide(call, "reject", reason="no").ok
+    place = workshop.store.keys.decisions(call.key)
+    (entry,) = workshop.client.lrange(place, 0, -1)
+    assert len(workshop.calls()[0].decisions) == 1
+    assert was in entry.decode()
+    workshop.client.lset(place, 0, entry.decode().replace(was, now))
+    assert workshop.calls()[0].decisions == ()
+
+
+def test_decisions_outlive_a_rotation_of_the_keys(workshop: Workshop) -> None:
+    call = asked(workshop)
+    assert workshop.decide(call).ok
+    vault = Vault.from_text(f"{new_key()},{STATE_KEY}")
+    rotated = Store.open(workshop.client, vault, tenant=TENANT)
+    found = rotated.calls.load(call.key)
+    assert found is not None
+    assert [decision.verdict for decision in found.decisions] == ["approve"]
 
 
 # At the gate and before a resume.
