@@ -1,24 +1,32 @@
 """Connecting to the server that `REDIS_URL` names, and refusing one that could lose decisions."""
 
+import functools
+import ssl
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
 
 import redis
-from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import AuthenticationError, RedisError, ResponseError
+from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
+from redis.connection import SSLConnection
+from redis.driver_info import DriverInfo
+from redis.exceptions import AuthenticationError, InvalidResponse, RedisError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from redis.retry import Retry
-from redis.sentinel import Sentinel
+from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 
 from approvals.errors import ApprovalsError
+from approvals.redis_address import Address, RedisUrlError, without_password
+from approvals.replicas import ReplicatedRedis
+from approvals.sentinel_connections import WholeAnswers, WholeEncryptedAnswers
 
-SENTINEL_SCHEME = "redis+sentinel"
-SCHEMES = ("redis", "rediss", "unix", SENTINEL_SCHEME)
+__all__ = ["RedisUnreachable", "RedisUrlError", "UnsafeRedis", "check_server", "connect", "without_password"]
+
 OLDEST_VERSION = (6, 2)
 CONNECT_TIMEOUT_S = 5.0
 ANSWER_TIMEOUT_S = 15.0
 RETRIES = 3
+#: A Sentinel that is down must not use up the patience meant for the next one.
+SENTINEL_TIMEOUT_S = 1.0
 
 
 class UnsafeRedis(ApprovalsError):
@@ -29,30 +37,23 @@ class RedisUnreachable(ApprovalsError):
     """The server does not answer, or refuses the credentials. The text never holds the password."""
 
 
-class RedisUrlError(ApprovalsError):
-    """`REDIS_URL` is not a URL this project understands."""
-
-
 def connect(url: str) -> redis.Redis:
-    """A client for `url`: redis, rediss, unix, or redis+sentinel://host:port,host:port/master.
+    """A client for `url`: redis, rediss, unix, or redis+sentinel://host:port,host:port/name-of-the-primary/db.
 
     redis-py repeats a command whose answer got lost, up to ten times by default, and so doubles whatever is
     not idempotent. All our writes carry an id chosen by the caller and may be repeated; three repeats bridge
-    a restart or a failover of a second or two, and more would only hide an outage from the person waiting.
+    a restart of a second or two, and more would only hide an outage from the person waiting.
     No command is sent here; a server that is down shows at the first use, or in `check_server`.
+    Through Sentinel every new connection asks who the primary is; one that became a replica is left.
 
     Raises:
         RedisUrlError: the URL cannot be understood.
     """
-    scheme = url.partition("://")[0]
-    if scheme not in SCHEMES:
-        raise RedisUrlError(f"REDIS_URL must start with one of {', '.join(f'{name}://' for name in SCHEMES)}.")
-    try:
-        if scheme == SENTINEL_SCHEME:
-            return _sentinel_master(url)
-        return redis.Redis.from_url(url, **_options())
-    except ValueError as error:
-        raise RedisUrlError(f"REDIS_URL {without_password(url)} is not a valid address: {error}.") from None
+    address = Address.of(url)
+    client: Any = _through_sentinels(address) if address.service else _straight(address)
+    client.replicas = address.replicas
+    found: redis.Redis = client
+    return found
 
 
 def check_server(client: redis.Redis) -> list[str]:
@@ -67,23 +68,22 @@ def check_server(client: redis.Redis) -> list[str]:
         settings = _settings(client, info)
     except AuthenticationError:
         raise RedisUnreachable("Redis refuses the credentials in REDIS_URL. Correct user and password.") from None
-    except (RedisConnectionError, RedisTimeoutError) as error:
-        raise RedisUnreachable(
-            f"Redis does not answer at REDIS_URL ({_address(client)}): {type(error).__name__}."
-            " Start it, or correct REDIS_URL."
-        ) from None
+    except (RedisConnectionError, RedisTimeoutError, InvalidResponse) as error:
+        raise RedisUnreachable(_why_unreachable(client, error)) from None
     except RedisError as error:
         raise UnsafeRedis(f"Redis does not tell its settings ({error}). Allow this user INFO.") from None
     _refuse(info, settings)
-    return _warnings(settings)
+    return _warnings(settings) + _warnings_about_copies(client, info)
 
 
-def without_password(url: str) -> str:
-    """`url` fit for a log or an error: the password is replaced by stars, the query is dropped."""
-    parts = urlsplit(url)
-    credentials, at, hosts = parts.netloc.rpartition("@")
-    user, colon, _ = credentials.partition(":")
-    return urlunsplit((parts.scheme, f"{user}{':***' if colon else ''}{at}{hosts}", parts.path, "", ""))
+def server_in_words(client: redis.Redis) -> str:
+    """Which server answers, and how it keeps what is written: `Valkey 9.1.2, appendonly yes, appendfsync always`."""
+    info: dict[str, Any] = client.info()
+    kept = _settings(client, info)
+    name = f"Valkey {info['valkey_version']}" if info.get("valkey_version") else f"Redis {info['redis_version']}"
+    return ", ".join(
+        [name, *(f"{setting} {kept.get(setting, 'unknown')}" for setting in ("appendonly", "appendfsync"))]
+    )
 
 
 def _options() -> dict[str, Any]:
@@ -93,38 +93,70 @@ def _options() -> dict[str, Any]:
         "socket_timeout": ANSWER_TIMEOUT_S,
         "retry": Retry(ExponentialWithJitterBackoff(base=0.1, cap=1.0), RETRIES),
         "health_check_interval": 30,
+        "driver_info": _driver(),
     }
 
 
-def _sentinel_master(url: str) -> redis.Redis:
-    parts = urlsplit(url)
-    credentials, _, hosts = parts.netloc.rpartition("@")
-    master = parts.path.strip("/")
-    if not hosts or not master:
-        raise RedisUrlError("REDIS_URL for Sentinel reads redis+sentinel://host:port,host:port/name-of-master.")
-    user, _, password = (unquote(part) for part in credentials.partition(":"))
-    query = parse_qs(parts.query)
-    sentinels = [_host_and_port(host) for host in hosts.split(",")]
+@functools.cache
+def _driver() -> DriverInfo:
+    """What every connection tells about itself. Left alone, redis-py reads its own package's metadata for each."""
+    return DriverInfo()
+
+
+def _straight(address: Address) -> redis.Redis:
+    try:
+        return ReplicatedRedis.from_url(address.url, **_options())
+    except ValueError:  # its text may quote what it could not read
+        raise RedisUrlError(f"REDIS_URL {without_password(address.url)} is not a valid address.") from None
+
+
+def _through_sentinels(address: Address) -> ReplicatedRedis:
+    brief = {"socket_connect_timeout": SENTINEL_TIMEOUT_S, "socket_timeout": SENTINEL_TIMEOUT_S}
     make: Any = Sentinel  # redis-py leaves this class without types
-    client: redis.Redis = make(sentinels, sentinel_kwargs={"socket_timeout": CONNECT_TIMEOUT_S}).master_for(
-        master,
-        username=user or None,
-        password=password or None,
-        db=int(query.get("db", ["0"])[0]),
-        ssl=query.get("ssl", ["false"])[0] == "true",
+    sentinels = make(address.sentinels, sentinel_kwargs={**brief, "retry": Retry(NoBackoff(), 0), **address.sentinel})
+    client: ReplicatedRedis = sentinels.master_for(
+        address.service,
+        redis_class=ReplicatedRedis,
+        connection_class=WholeEncryptedAnswers if address.primary.get("ssl") else WholeAnswers,
+        db=address.db,
+        **address.primary,
         **_options(),
     )
     return client
 
 
-def _host_and_port(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    return (host, int(port)) if colon else (text, 26379)
+def _why_unreachable(client: redis.Redis, error: Exception) -> str:
+    """One sentence with what to do. redis-py's own texts are not quoted: nothing says that they hold no password."""
+    where, cause = _address(client), error.__cause__ or error.__context__
+    if isinstance(error, MasterNotFoundError):
+        return (
+            f"No Sentinel at REDIS_URL ({where}) names a primary that lives. Correct the Sentinels' addresses, the"
+            " name of the primary, or sentinel_password; during a failover wait a few seconds."
+        )
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return (
+            f"The certificate of Redis at REDIS_URL ({where}) is not trusted: {cause.verify_message}. Name the file of"
+            " its authority: rediss://...?ssl_ca_certs=ca.pem."
+        )
+    said = f"Redis does not answer at REDIS_URL ({where}): {type(error).__name__}. Start it, or correct REDIS_URL."
+    if isinstance(cause, ConnectionRefusedError):
+        return said
+    # What follows looks the same from here as a server that hangs.
+    if issubclass(client.connection_pool.connection_class, SSLConnection):
+        return (
+            f"{said} If it is not encrypted, REDIS_URL begins with redis://; if it wants a client's certificate, name"
+            " ssl_certfile and ssl_keyfile."
+        )
+    return f"{said} If it is encrypted, REDIS_URL begins with rediss://."
 
 
 def _address(client: redis.Redis) -> str:
-    options = client.connection_pool.connection_kwargs
-    return str(options.get("path") or f"{options.get('host', 'Sentinel')}:{options.get('port', '')}".rstrip(":"))
+    pool = client.connection_pool
+    if isinstance(pool, SentinelConnectionPool):
+        there = [one.connection_pool.connection_kwargs for one in pool.sentinel_manager.sentinels]
+        return f"{pool.service_name} of " + ", ".join(f"{one['host']}:{one['port']}" for one in there)
+    options = pool.connection_kwargs
+    return str(options.get("path") or f"{options.get('host', '')}:{options.get('port', '')}")
 
 
 def _settings(client: redis.Redis, info: dict[str, Any]) -> dict[str, str]:
@@ -162,6 +194,17 @@ def _warnings(settings: dict[str, str]) -> list[str]:
         return ["Redis does not tell its appendfsync setting; make sure it is always, or accept losing seconds."]
     if fsync != "always":
         return [f"REDIS MAY FORGET THE LAST DECISIONS in a crash (appendfsync is {fsync}). Set appendfsync always."]
+    return []
+
+
+def _warnings_about_copies(client: redis.Redis, info: dict[str, Any]) -> list[str]:
+    wanted = client.replicas if isinstance(client, ReplicatedRedis) else 0
+    through_sentinel = isinstance(client.connection_pool, SentinelConnectionPool)
+    if through_sentinel and not wanted:
+        return ["A FAILOVER MAY FORGET THE LAST DECISIONS. Add wait_replicas=1 to REDIS_URL; see docs/deployment.md."]
+    there = int(info.get("connected_slaves", 0))
+    if there < wanted:
+        return [f"REDIS HAS {there} OF {wanted} REPLICAS (wait_replicas): decisions are not taken until they are back."]
     return []
 
 

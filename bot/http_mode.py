@@ -9,14 +9,19 @@ from urllib.parse import parse_qs
 from slack_bolt import App, BoltRequest, BoltResponse
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.replays import Replays
 
 PATH = "/slack/events"
+#: Far more than Slack sends; nobody may fill the memory.
 _LARGEST = 1_000_000
+#: The whole body is here within this time.
+BODY_S = 10.0
+#: What is left of a refused body is not waited for.
+_CLOSE = {"connection": "close"}
 
 
 def create_http(app: App, signing_secret: str, noted: Callable[[str], None], *, threads: int = 64) -> Starlette:
@@ -27,9 +32,10 @@ def create_http(app: App, signing_secret: str, noted: Callable[[str], None], *, 
     log = logging.getLogger("vobo.http")
 
     async def receive(request: Request) -> Response:
-        if int(request.headers.get("content-length") or 0) > _LARGEST:
-            return Response(status_code=413)
-        body = (await request.body()).decode(errors="replace")
+        raw = await whole_body(request)
+        if isinstance(raw, Response):
+            return raw
+        body = raw.decode(errors="replace")
         headers = dict(request.headers)
         if not signed(verifier, headers, body):
             return Response(status_code=401)
@@ -45,6 +51,25 @@ def create_http(app: App, signing_secret: str, noted: Callable[[str], None], *, 
         return as_response(answer)
 
     return Starlette(routes=[Route(PATH, receive, methods=["POST"])])
+
+
+async def whole_body(request: Request) -> bytes | Response:
+    """What was sent, byte for byte, however a proxy cut it up; an answer where it is too much, too slow or broken off.
+
+    The length that the sender claims is not relied on: a body in chunks has none.
+    """
+    whole = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for part in request.stream():
+                whole += part
+                if len(whole) > _LARGEST:
+                    return Response(status_code=413, headers=_CLOSE)
+    except TimeoutError:
+        return Response(status_code=408, headers=_CLOSE)
+    except ClientDisconnect:
+        return Response(status_code=400)
+    return bytes(whole)
 
 
 def signed(verifier: SignatureVerifier, headers: dict[str, str], body: str) -> bool:

@@ -6,6 +6,7 @@ from slack_sdk.errors import SlackClientError
 
 from approvals.errors import ApprovalsError
 from approvals.known_secrets import SecretRefused
+from approvals.replicas import NotReplicated
 from approvals.vault import BlobKeyMissing, BlobTampered
 from bot.asker import Asker, tell
 from bot.deciding import changed
@@ -13,7 +14,7 @@ from bot.deps import Deps
 from bot.errors import BotError
 from bot.ids import IdRefused
 from bot.language import say
-from bot.payloads import PayloadRefused
+from bot.payloads import Click, PayloadRefused
 from bot.readers import speaking_to
 from bot.sending import SendingFailed
 from bot.sentences import outage
@@ -36,6 +37,14 @@ def guarded(deps: Deps, asker: Asker, work: Callable[[], None]) -> None:
             tell(deps, asker, explained(deps, error))
 
 
+def once(deps: Deps, click: Click, work: Callable[[Deps, Click], None]) -> None:
+    """Do what a click asks for, in one process only: two bots may get the same one, and both would answer."""
+    if deps.store.deliveries.first(click.trigger_id, click.sender.user, click.action_id, click.value):
+        work(deps, click)
+    else:
+        deps.log.warning("a click that was taken up already came once more")
+
+
 def explained(deps: Deps, error: Exception) -> str:
     """What a person is told about an error: the sentence of a refusal, or that nothing was decided."""
     if isinstance(error, BotError):
@@ -43,6 +52,9 @@ def explained(deps: Deps, error: Exception) -> str:
     if isinstance(error, IdRefused | PayloadRefused):
         deps.log.warning("refused: %s", error)
         return say("This control is not one of this bot's, so nothing was decided.")
+    if isinstance(error, NotReplicated):
+        deps.log.error("not done: %s", error)
+        return say("This is kept in one place only so far, so do not rely on it. Press again in a minute.")
     if isinstance(error, SecretRefused):
         return say("What you wrote holds the value of a configured secret, so it was not kept. Replace the secret.")
     if isinstance(error, BlobTampered | BlobKeyMissing):
@@ -50,6 +62,6 @@ def explained(deps: Deps, error: Exception) -> str:
         return changed()
     if isinstance(error, ApprovalsError | SlackClientError | SendingFailed):
         deps.log.warning("not done: %s", error)
-        return outage()
-    deps.log.error("not done", exc_info=error)
+    else:
+        deps.log.error("not done", exc_info=error)
     return outage()

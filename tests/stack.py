@@ -108,8 +108,8 @@ class Stack:
         return done.stdout
 
     def start(self, name: str) -> None:
-        """Start one process; its output goes to `<home>/<name>.log`."""
-        arguments = [*COMMANDS[name]]
+        """Start one process; its output goes to `<home>/<name>.log`. `bot2` is another bot, and so on."""
+        arguments = [*COMMANDS[name.rstrip("0123456789")]]
         if name == "sandbox":
             arguments += ["--port", str(self.port), *self.sandbox_args]
         with (self.home / f"{name}.log").open("ab") as log:
