@@ -81,6 +81,8 @@ class Calls(Room):
         """
         approval = self._marked(decision.model_copy(update={"verdict": "approve", "version": version + 1}))
         run = self.run_of(key)
+        if not run:
+            return Answer(Outcome.NOT_FOUND)
         blob = self.seal(codec.CALL, key, version + 1, content.model_dump_json(), run=run)
         fingerprint = digest({"arguments": content.arguments})
         told = kept(self, key, version + 1, content, run=run, previewed=False)
@@ -104,6 +106,8 @@ class Calls(Room):
         drift it is dropped and the editor is told. `rejected` is the sentence of a law that forbids the edit.
         """
         run = self.run_of(key)
+        if not run:
+            return Answer(Outcome.NOT_FOUND)
         blob = self.seal(codec.CALL, key, version, content.model_dump_json(), run=run)
         needed = 1 if auto else content.requirement.reviewers
         counts = codec.counts_text(content.requirement)
@@ -124,8 +128,8 @@ class Calls(Room):
 
         Changes neither decision nor version. REPEATED when a later look was noted already.
         """
-        text = drift.model_dump_json() if drift and not failed else ""
-        blob = self.seal(codec.DRIFTED, key, version, text, run=self.run_of(key)) if text else b""
+        text, run = drift.model_dump_json() if drift else "", self.run_of(key)
+        blob = self.seal(codec.DRIFTED, key, version, text, run=run) if text and run else b""  # a call that is gone
         # Keyed, since a digest of a short line about somebody could be guessed.
         fingerprint = hmac.digest(self.vault.derive_all("drift")[0], text.encode(), "sha256").hex() if text else ""
         return self.ask("note_looked", key, version, began, failed, blob, fingerprint, counted(drift))
