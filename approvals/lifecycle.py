@@ -31,6 +31,7 @@ class Cause(StrEnum):
     CAP = "cap"
     VETO = "veto"
     WITHDRAWN = "withdrawn"
+    CANARY = "canary"  # it was approved and may never run: a test of whether cards are read
     NOBODY = "nobody decided"
     LAPSED = "lapsed"
     UNPOSTED = "could not be posted"
@@ -68,7 +69,8 @@ TABLE: dict[tuple[Verb, State], frozenset[State]] = {
     (_V.FORBID, _S.PROPOSED): frozenset({_S.REJECTED}),
     (_V.SUBMIT, _S.PROPOSED): frozenset({_S.PENDING_REVIEW}),
     (_V.WITHDRAW, _S.PROPOSED): frozenset({_S.REJECTED}),
-    (_V.APPROVE, _S.PENDING_REVIEW): frozenset({_S.PENDING_REVIEW, _S.APPROVED}),
+    # A canary that is approved is rejected.
+    (_V.APPROVE, _S.PENDING_REVIEW): frozenset({_S.PENDING_REVIEW, _S.APPROVED, _S.REJECTED}),
     (_V.REJECT, _S.PENDING_REVIEW): frozenset({_S.REJECTED}),
     (_V.EDIT, _S.PENDING_REVIEW): frozenset({_S.PENDING_REVIEW}),
     (_V.REFRESH, _S.PENDING_REVIEW): frozenset({_S.PENDING_REVIEW, _S.APPROVED, _S.REJECTED}),

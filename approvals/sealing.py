@@ -51,7 +51,8 @@ def sealed(subject: Subject, content: CallContent, *, version: int) -> str:
             blast_radius=requirement.radius,
             requester=subject.requester,
             policy_version=requirement.law,
-            requirement=requirement.model_dump(mode="json"),
+            # Left out where there is none, as before it existed: what was sealed then still fits.
+            requirement=requirement.model_dump(mode="json", exclude=None if requirement.canary else {"canary"}),
             ttl_seconds=requirement.ttl_s,
             idempotency_key=f"vobo-{subject.run}-{subject.key}",
         )

@@ -20,6 +20,16 @@ class Spending(Frozen):
     window: Literal["day", "run"] = "day"
 
 
+class Canary(Frozen):
+    """Marks a call that tests whether cards are read, and that nothing may ever run (docs/ledger.md).
+
+    `agent` is the name its card shows for the agent, `oddity` a sentence on what gave it away.
+    """
+
+    agent: str = ""
+    oddity: str = ""
+
+
 class Requirement(Frozen):
     """What one call needs. Built by a rule with the verbs below, finished by `policies.evaluate`.
 
@@ -47,6 +57,8 @@ class Requirement(Frozen):
     vetoed: bool = False
     #: The rejections it follows, in their sentences: then a person decides, whatever the rule says.
     follows: tuple[str, ...] = ()
+    #: Never runs, whatever is decided.
+    canary: Canary | None = None
 
     def spending(
         self, cap: str, amounts: Mapping[str, Money], *, limit: Money, window: Literal["day", "run"] = "day"

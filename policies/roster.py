@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from policies.canaries import Canaries
 from policies.money import Money, MoneyRefused
 from policies.quiet_hours import QuietHours
 from policies.requirement import STRICTEST_TIER, Requirement
@@ -82,8 +83,8 @@ class Reviewers(Frozen):
 
     `team` is the home workspace; `strictest` the tier that is asked when no rule could judge; `ops` may press the
     operators' controls; `starters` (users or usergroups; None: every member who is no guest) may start runs, with an
-    agent that `agents` names only those it lists as well. `away` is filled by `on`: who has a stand-in that day;
-    `quiet` by `at`: whose quiet hours it is.
+    agent that `agents` names only those it lists as well; `canaries` opts in to those. `away` is filled by `on`: who
+    has a stand-in that day; `quiet` by `at`: whose quiet hours it is.
     """
 
     team: str = Field(pattern=r"^[TE][A-Z0-9_]+$")
@@ -95,6 +96,7 @@ class Reviewers(Frozen):
     agents: dict[str, AgentAccess] = {}
     standins: tuple[StandIn, ...] = ()
     quiet_hours: tuple[QuietHours, ...] = ()
+    canaries: Canaries | None = None
     development: Development = Development()
     away: tuple[UserId, ...] = ()
     quiet: tuple[UserId, ...] = ()

@@ -4,9 +4,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
-from approvals.candidates import candidate, read_people
+from approvals.candidates import candidate
 from approvals.commands.policies_check import check
 from approvals.commands.policies_simulate import simulate
 from approvals.settings import LawSettings
@@ -34,11 +35,10 @@ def table(place: str | None) -> None:
     for column in ("tool", "risk", "runs unasked when", "asked otherwise", "undo"):
         shown.add_column(column, overflow="fold")
     for tool, rule in sorted(law.rules.items()):
-        shown.add_row(
-            tool, rule.risk.value, "\n".join(when_auto(rule)) or "never", _who(law, rule), rule.undo or "none"
-        )
+        cells = (tool, rule.risk.value, "\n".join(when_auto(rule)) or "never", _who(law, rule), rule.undo or "none")
+        shown.add_row(*map(Text, cells))
     strictest = describe(_today(law), Requirement(radius="any other tool"))
-    shown.add_row("any other tool", "irreversible", "never", strictest, "none")
+    shown.add_row(*map(Text, ("any other tool", "irreversible", "never", strictest, "none")))
     Console().print(shown)
 
 
@@ -78,34 +78,36 @@ policies.add_command(check)
 
 
 def explained(law: Law, tool: str, need: Requirement, now: datetime) -> Tree:
-    """A requirement as a tree of sentences."""
+    """A requirement as a tree of sentences. What a team or a person wrote is never read as markup."""
     people = law.people_at(now)
     heads = {Mode.AUTO: "runs unasked", Mode.FORBIDDEN: "is refused, whoever would approve"}
-    tree = Tree(f"{tool} {heads.get(need.mode, f'asks {describe(people, need)}')}")
-    why = tree.add("because")
+    tree = Tree(Text(f"{tool} {heads.get(need.mode, f'asks {describe(people, need)}')}"))
+    why = tree.add(Text("because"))
     for reason in need.reasons or ("The rule gives no reason.",):
-        why.add(reason)
-    tree.add(f"risk: {need.risk.value}; {f'undo: {need.undo}' if need.undo else 'no undo'}")
-    tree.add(f"blast radius: {need.radius}")
+        why.add(Text(reason))
+    tree.add(Text(f"risk: {need.risk.value}; {f'undo: {need.undo}' if need.undo else 'no undo'}"))
+    tree.add(Text(f"blast radius: {need.radius}"))
     if need.resources:
-        tree.add(f"touches: {', '.join(need.resources)}")
+        tree.add(Text(f"touches: {', '.join(need.resources)}"))
     if need.amount is not None:
-        tree.add(f"held against personal limits: {need.amount}")
+        tree.add(Text(f"held against personal limits: {need.amount}"))
     for spending in need.spends:
-        cap = tree.add(f"takes from the cap {spending.cap}, at most {spending.limit} by {spending.window}")
+        cap = tree.add(Text(f"takes from the cap {spending.cap}, at most {spending.limit} by {spending.window}"))
         for key, amount in spending.amounts.items():
-            cap.add(f"{key}: {amount}")
+            cap.add(Text(f"{key}: {amount}"))
     if need.mode is Mode.HUMAN:
-        tree.add(f"time to decide: {need.ttl_s // 60} minutes; an approval then holds {need.lapse_s // 60} minutes")
+        tree.add(
+            Text(f"time to decide: {need.ttl_s // 60} minutes; an approval then holds {need.lapse_s // 60} minutes")
+        )
         if need.confirm:
-            tree.add("each approval is asked about twice")
-    tree.add(f"law {need.law}")
+            tree.add(Text("each approval is asked about twice"))
+    tree.add(Text(f"law {need.law}"))
     return tree
 
 
 def _law(place: str | None) -> Law:
     settings = LawSettings.read()
-    return candidate(place, settings) if place else load_law(settings.rules, read_people(settings.reviewers))
+    return candidate(place, settings) if place else load_law(settings.rules, settings.reviewers_text())
 
 
 def _today(law: Law) -> Reviewers:

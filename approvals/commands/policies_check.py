@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import click
 
-from approvals.candidates import candidate, read_people
+from approvals.candidates import candidate
 from approvals.commands.opening import opened
 from approvals.errors import ApprovalsError
 from approvals.settings import LawSettings
@@ -15,7 +15,7 @@ from policies.law import Law, load_law
 def check(place: str | None) -> None:
     """Say what cannot work, with exit code 1, and what may surprise."""
     settings = LawSettings.read()
-    law = candidate(place, settings) if place else load_law(settings.rules, read_people(settings.reviewers))
+    law = candidate(place, settings) if place else load_law(settings.rules, settings.reviewers_text())
     problems = law.problems()
     for problem in problems:
         click.echo(problem)

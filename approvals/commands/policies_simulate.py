@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from approvals.candidates import candidate, read_people
+from approvals.candidates import candidate
 from approvals.commands.opening import opened
 from approvals.drain import drain_once
 from approvals.ledger import Ledger
@@ -27,7 +28,7 @@ _UNITS_S = {"h": 3600, "d": 86_400}
 def simulate(place: str, since: str, reviewers: Path | None) -> None:
     """Replay recorded calls against the rules in PLACE, a directory or a module, and tell what would differ."""
     found, _, settings = opened()
-    law = load_law(settings.rules, read_people(settings.reviewers))
+    law = load_law(settings.rules, settings.reviewers_text())
     other = candidate(place, settings, reviewers)
     ledger = Ledger.open(settings.ledger_url)
     while drain_once(found.store, ledger):
@@ -94,5 +95,5 @@ def _table(calls: Sequence[Replayed]) -> Table:
         amount = next(iter(one.was.counts.values()), one.was.amount)
         people = "" if one.verdict is Verdict.NOBODY else one.verdict.value
         then, now = " ".join(one.was.reasons), " ".join(one.now.reasons)
-        shown.add_row(one.call.call, one.call.run, one.call.tool, str(amount or ""), people, then, now)
+        shown.add_row(*map(Text, (one.call.call, one.call.run, one.call.tool, str(amount or ""), people, then, now)))
     return shown

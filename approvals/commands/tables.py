@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from approvals.canary_record import is_canary
 from approvals.ledger_rows import LedgerRow
 from approvals.questions import Found
 from approvals.stories import CallStory
@@ -18,7 +19,7 @@ from policies.money import Money
 
 COLUMNS = (
     *("at", "type", "run", "call", "tool", "actor", "name", "reason", "cause", "seal"),
-    *("version", "law", "decide_by", "amount", "currency", "resources", "headline"),
+    *("version", "law", "decide_by", "amount", "currency", "resources", "headline", "canary"),
 )
 
 
@@ -76,19 +77,19 @@ def _table(found: Sequence[Found]) -> Table:
         body = one.row.body
         about = str(one.shown.get("headline") or body.get("tool", ""))
         amount = str(one.amount) if one.amount else ""
-        cells = (instant(one.row.at), one.row.type.replace("_", " "), who(one.row), amount, about, why(one.row))
+        cells = (instant(one.row.at), what(one.row), who(one.row), amount, about, why(one.row))
         table.add_row(*map(Text, (*cells, body.get("run", ""), body.get("call", ""))))
     return table
 
 
 def timeline(rows: Sequence[LedgerRow], *, title: str) -> Table:
     """Events of one run, in order."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=Text(title, "table.title"), title_justify="left")
     for column in ("when (UTC)", "what", "who", "call", "version", "why"):
         table.add_column(column, no_wrap=column == "when (UTC)")
     for row in rows:
         body = row.body
-        cells = (instant(row.at), row.type.replace("_", " "), who(row), body.get("call", ""))
+        cells = (instant(row.at), what(row), who(row), body.get("call", ""))
         table.add_row(*map(Text, (*cells, body.get("version", ""), why(row))))
     return table
 
@@ -143,6 +144,12 @@ def _difference(call: CallStory, version: int, *, personal: bool) -> str:
 def instant(at: int) -> str:
     """An instant as the tables show it."""
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def what(row: LedgerRow) -> str:
+    """What happened; of what happened to a canary, that it is one."""
+    words = row.type.replace("_", " ")
+    return f"{words} (canary)" if is_canary(row) and not words.startswith("canary") else words
 
 
 def who(row: LedgerRow) -> str:
