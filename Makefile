@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: demo test check lint unit integration e2e kill-matrix screens bench fuzz mutants messages lock chromium postgres node slack-types
+.PHONY: demo test check lint unit integration e2e kill-matrix screens bench soak fuzz mutants messages lock chromium postgres node slack-types
 
 ## demo: the whole story on this machine, no Slack account needed (ARGS=--auto plays the reviewers too)
 demo: .venv/ready
@@ -40,8 +40,13 @@ screens: .venv/ready chromium
 	$(BIN)/python tests/screens.py
 	$(BIN)/python tests/screens_home.py
 
-bench: .venv/ready
+## bench: ours beside the peers' (ARGS: names of benches, --full; --write makes docs/benchmarks.md)
+bench: .venv/ready postgres
 	$(BIN)/python bench/run.py $(ARGS)
+
+## soak: mixed traffic while every process is killed at random, then an audit (MINUTES, default 30)
+soak: .venv/ready
+	$(BIN)/python bench/soak.py $(or $(MINUTES),30)
 
 ## fuzz: random sequences of everything against a model of the store, other ones every time (ARGS=how many, default 300)
 fuzz: .venv/ready

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from approvals.commands import export, freezing, init, keys, ledger, policies, report, show, start
+from approvals.commands import canary, doctor, export, freezing, init, keys, ledger, policies, report, show, start
 from approvals.errors import ApprovalsError
 from policies.law import LawRefused
 from policies.reviewers import ReviewersRefused
@@ -26,7 +26,9 @@ for command in (
     freezing.unfreeze,
     keys.keys,
     policies.policies,
+    canary.canary,
     init.init,
+    doctor.doctor,
 ):
     cli.add_command(command)
 

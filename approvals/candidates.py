@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
-from approvals.settings import LawSettings, SettingsRefused
+from approvals.settings import LawSettings, SettingsRefused, read_reviewers
 from policies.law import Law, load_law
 
 
@@ -22,24 +22,17 @@ def candidate(place: str, settings: LawSettings, reviewers: Path | None = None) 
     folder = Path(place)
     if folder.is_dir():
         own = folder / "reviewers.toml"
-        people = reviewers or (own if own.is_file() else settings.reviewers)
-        return load_law([_package(folder)], read_people(people))
+        if reviewers is None and own.is_file():
+            return load_law([_package(folder)], read_reviewers(own, place))
+        return load_law([_package(folder)], _people(settings, reviewers))
     if "/" in place:
         raise SettingsRefused(f"There is no directory {place}. Name a directory with rule modules, or a module.")
     modules = [part.strip() for part in place.split(",") if part.strip()]
-    return load_law(modules, read_people(reviewers or settings.reviewers))
+    return load_law(modules, _people(settings, reviewers))
 
 
-def read_people(path: Path) -> str:
-    """The text of a `reviewers.toml`.
-
-    Raises:
-        SettingsRefused: it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as failed:
-        raise SettingsRefused(f"{path} cannot be read ({failed.strerror}). Name your reviewers.toml.") from failed
+def _people(settings: LawSettings, reviewers: Path | None) -> str:
+    return settings.reviewers_text() if reviewers is None else read_reviewers(reviewers, "--reviewers")
 
 
 def _package(folder: Path) -> str:

@@ -126,6 +126,8 @@ def undo(row: Row) -> Undo | None:
         longest_ms=row.maybe_number("undo_longest_ms"),
         ended_at=row.maybe_number("undo_ended_at"),
         reason=row.maybe("undo_reason"),
+        token=row.maybe("undo_token") or "",
+        contradicted=row.blob("undo_late_receipt") is not None,
     )
 
 

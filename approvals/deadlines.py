@@ -14,6 +14,8 @@ SCRIPTS: dict[str, tuple[str, tuple[bool | int, ...]]] = {
     "lapse": ("lapse", ()),
     "lease": ("lost_lease", ()),
     "unknown": ("answer_unknown", (True,)),
+    "unknown-alert": ("alert_unknown", (True,)),
+    "undo": ("lost_undo", ()),
     "retire": ("retire_run", ()),
 }
 
@@ -21,7 +23,8 @@ SCRIPTS: dict[str, tuple[str, tuple[bool | int, ...]]] = {
 class Deadlines(Room):
     """Members read `kind:subject`.
 
-    post, remind, escalate and decide of a batch; lapse, lease and unknown of a call; retire of a run.
+    post, remind, escalate and decide of a batch; lapse, lease, unknown, unknown-alert and undo of a call; retire of a
+    run.
     """
 
     __slots__ = ()
@@ -42,11 +45,14 @@ class Deadlines(Room):
         return self.ask(script, subject, *extra)
 
     def remind(self, batch_id: str, *, users: Sequence[str], interruptions: int) -> Answer:
-        """Half of the time is over: owe the thread a reminder, and these users a direct message within their hour."""
+        """Half of the time is over: owe the thread a reminder, and these users a direct message within their hour.
+
+        A usergroup among them is mentioned in the thread instead.
+        """
         return self.ask("remind", batch_id, interruptions, len(users), *users)
 
     def escalate(self, batch_id: str, *, users: Sequence[str], interruptions: int) -> Answer:
-        """Let the next tier decide too, and tell these of its users. Nothing when somebody is on it."""
+        """Let the next tier decide too, and tell these of its users and usergroups. Nothing when somebody is on it."""
         return self.ask("escalate", batch_id, interruptions, len(users), *users)
 
     def drop(self, kind: str, subject: str) -> None:

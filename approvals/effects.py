@@ -9,6 +9,7 @@ from approvals.lifecycle import Cause
 from approvals.models import BatchLease, CallContent, Claim, Person
 from approvals.outcomes import Answer, Outcome
 from approvals.reading import load_call
+from approvals.replicas import NotReplicated
 from approvals.room import Room
 
 
@@ -32,7 +33,8 @@ class Effects(Room):
 
         `seal` is what the caller recomputed, `people` the fresh snapshots of all who approved, `day` the day that
         daily caps count in. Refusals, in this order: FROZEN, LEASE_LOST, WRONG_STATE, LAPSED (the call is
-        expired by this very script), STALE_VERSION, STALE_PERSON, CAP_REACHED.
+        expired by this very script), STALE_VERSION, STALE_PERSON, CAP_REACHED. While replicas are
+        missing it is FROZEN as well.
 
         Raises:
             CurrencyMixed: a rule limits one currency and spends another.
@@ -41,30 +43,35 @@ class Effects(Room):
         if call is None:
             return Answer(Outcome.NOT_FOUND), None
         takes = list(reservations(self.keys, call.content.requirement, run=call.run, day=day))
-        answer = self.ask(
-            "claim",
-            key,
-            *_held(lease),
-            token,
-            seal,
-            call.version,
-            ttl_ms,
-            len(people),
-            *(part for person in people for part in (person.user, codec.person_text(person))),
-            len(takes),
-            *(part for take in takes for part in take),
-        )
+        try:
+            answer = self.ask(
+                "claim",
+                key,
+                *_held(lease),
+                token,
+                seal,
+                call.version,
+                ttl_ms,
+                len(people),
+                *(part for person in people for part in (person.user, codec.person_text(person))),
+                len(takes),
+                *(part for take in takes for part in take),
+            )
+        except NotReplicated:
+            self.unclaim(key, token=token)  # nothing was begun; it is tried again until the replicas are back
+            return Answer(Outcome.FROZEN), None
         if not answer.ok:
             return answer, None
         until, version = int(answer.detail["lease_until"]), int(answer.detail["version"])
         return answer, Claim(call=key, run=call.run, batch=lease.batch, token=token, version=version, lease_until=until)
 
-    def intend(self, claim: Claim) -> Answer:
+    def intend(self, claim: Claim, *, longest_ms: int = 0) -> Answer:
         """The last word before the effect: from now on only a receipt, a proof or a person can end the call.
 
+        `longest_ms` is how long the tool may take: until then ops need not be told that nobody can tell.
         LEASE_LOST or FROZEN: the effect must not happen.
         """
-        return self.ask("intend", claim.call, claim.token)
+        return self.ask("intend", claim.call, claim.token, longest_ms)
 
     def renew(self, claim: Claim, *, ttl_ms: int) -> bool:
         """Keep the claim for another `ttl_ms` from now. False when it is lost."""
@@ -95,7 +102,7 @@ class Effects(Room):
         return self.ask("fail", claim.call, claim.token, reason)
 
     def abandon(self, key: str, *, token: str | None = None, reason: str) -> Answer:
-        """After the intent: nobody can tell. Wakes `reconcile_call`, tells ops, sets the last deadline.
+        """After the intent: nobody can tell. Wakes `reconcile_call`; sets the instants when ops, and the run, are told.
 
         Without a token only once the lease is over.
         """
@@ -109,7 +116,11 @@ class Effects(Room):
         told = content if content.previous else content.model_copy(update={"previous": tuple(difference)})
         version = claim.version + 1
         return self.ask(
-            "release", claim.call, claim.token, "; ".join(difference), *self._next(claim.call, version, told, seal, claim.run)
+            "release",
+            claim.call,
+            claim.token,
+            "; ".join(difference),
+            *self._next(claim.call, version, told, seal, claim.run),
         )
 
     def refuse(self, key: str, *, lease: BatchLease, cause: Cause, reason: str) -> Answer:
@@ -135,6 +146,10 @@ class Effects(Room):
         blob = self._receipt(key, call.version, receipt, call.run) if receipt else None
         return self.ask("settle", key, happened, by, reason, blob)
 
+    def alert_unknown(self, key: str) -> Answer:
+        """The tool cannot tell what became of an unknown call, so ops is asked now. REPEATED: it was already."""
+        return self.ask("alert_unknown", key, False)
+
     def answer_unknown(self, key: str) -> Answer:
         """Let the run go on with the answer "unknown"; the call stays unknown until it is settled."""
         return self.ask("answer_unknown", key, False)
@@ -142,9 +157,7 @@ class Effects(Room):
     def _receipt(self, key: str, version: int, receipt: str, run: str) -> bytes:
         return self.seal(codec.RECEIPT, key, version, receipt, run=run)
 
-    def _next(
-        self, key: str, version: int, content: CallContent, seal: str, run: str
-    ) -> tuple[str | int | bytes, ...]:
+    def _next(self, key: str, version: int, content: CallContent, seal: str, run: str) -> tuple[str | int | bytes, ...]:
         blob = self.seal(codec.CALL, key, version, content.model_dump_json(), run=run)
         return (
             version,
@@ -154,6 +167,7 @@ class Effects(Room):
             codec.counts_text(content.requirement),
             content.requirement.law,
             kept(self, key, version, content, run=run),
+            content.requirement.tier,
         )
 
 

@@ -1,8 +1,11 @@
-"""`/healthz` and `/readyz` for whoever watches a process: bot, worker, clock."""
+"""`/healthz`, `/readyz` and `/metrics` for whoever watches a process: bot, worker, clock."""
 
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 
 from approvals.errors import ApprovalsError
 from approvals.store import Store
@@ -26,17 +29,23 @@ def silent_store(store: Store) -> str | None:
 class Health:
     """Answers on a port of its own. `ready` returns a sentence about what is missing, None when all is well."""
 
-    def __init__(self, port: int, ready: Check, host: str = "127.0.0.1") -> None:
+    def __init__(self, port: int, ready: Check, host: str = "127.0.0.1", *, metrics: CollectorRegistry) -> None:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                if self.path.partition("?")[0] == "/metrics":
+                    encode, kind = choose_encoder(self.headers.get("Accept", ""))
+                    self._send(200, encode(metrics), kind)
+                    return
                 missing = ready() if self.path == "/readyz" else None
                 known = self.path in {"/healthz", "/readyz"}
                 self._answer(404 if not known else 503 if missing else 200, missing or ("ok" if known else "not found"))
 
             def _answer(self, status: int, text: str) -> None:
-                body = f"{text}\n".encode()
+                self._send(status, f"{text}\n".encode(), "text/plain; charset=utf-8")
+
+            def _send(self, status: int, body: bytes, kind: str) -> None:
                 self.send_response(status)
-                self.send_header("Content-Type", "text/plain; charset=utf-8")
+                self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from approvals.masks import Masks, scrubbed
 from approvals.models import CallContent
 from approvals.room import Room
 from policies.arguments import ArgumentsRefused, read_json
@@ -18,9 +19,6 @@ KIND = "kept"
 MARK = "$personal"
 #: Longer arguments are kept as their digest only: the ledger says what was approved, it is no second store.
 MOST_CHARACTERS = 60_000
-MASKED = "\u2022\u2022\u2022"
-#: A shorter text stands in too many words to be recognised in a sentence.
-LEAST_TEXT = 4
 
 
 class _Aside:
@@ -33,8 +31,12 @@ class _Aside:
     def know(self, value: object) -> None:
         """Take this value out of sentences too."""
         text = value if isinstance(value, str) else write_json(value)
-        if len(text) >= LEAST_TEXT:
-            self._known.add(text)
+        self._known.add(text)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Every value it knows, as text."""
+        return frozenset(self._known)
 
     def put(self, value: object) -> object:
         """The reference that stands for the value; nothing and emptiness are nobody's."""
@@ -46,9 +48,7 @@ class _Aside:
 
     def scrub(self, text: str) -> str:
         """The text without the values that are known so far."""
-        for value in sorted(self._known, key=len, reverse=True):
-            text = text.replace(value, MASKED)
-        return text
+        return scrubbed(text, self._known)
 
 
 def kept(room: Room, key: str, version: int, content: CallContent, *, run: str, previewed: bool = True) -> str:
@@ -85,6 +85,13 @@ def replaced(value: Any, by: Any) -> Any:
     if isinstance(value, list):
         return [replaced(element, by) for element in value]
     return value
+
+
+def masks_of(content: CallContent) -> Masks:
+    """What is personal of one version of a call: columns and values of its preview, and its marked arguments."""
+    aside = _Aside()
+    _arguments(content, aside)
+    return content.preview.masks().also(Masks(values=aside.known))
 
 
 def _arguments(content: CallContent, aside: _Aside) -> object:

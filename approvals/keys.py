@@ -10,6 +10,9 @@ from urllib.parse import quote
 
 from approvals.errors import ApprovalsError
 
+#: Behind a tenant's prefix: written only so that its writer can wait for the replicas.
+WAITED = "waited"
+
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
@@ -26,6 +29,16 @@ def checked_id(value: str) -> str:
     if not _ID.fullmatch(value):
         raise BadIdError(f"{value!r} cannot be an id; use 1 to 128 letters, digits, '_', '.' or '-'.")
     return value
+
+
+def delivery_key(prefix: str, digest: str) -> str:
+    """String: which process took up this delivery of Slack's; forgotten after minutes. No script reads it."""
+    return f"{prefix}delivery:{digest}"
+
+
+def canary_key(prefix: str, slot: str) -> str:
+    """String: the canary of this slot of a week was tried; forgotten after days. No script reads it."""
+    return f"{prefix}canary:{slot}"
 
 
 class Keys:

@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Self
-from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, SecretStr
 
 from approvals.errors import ApprovalsError
+from approvals.redis_address import passwords_in
 
 #: Shorter values are words; finding them everywhere would refuse honest texts.
 SHORTEST = 8
@@ -74,8 +74,8 @@ def _configured(settings: BaseModel) -> Iterator[tuple[str, str]]:
             # VOBO_STATE_KEYS is a list; of every other secret a part is not worth refusing, and the whole is meant.
             parts = value.get_secret_value().split(",") if field == "state_keys" else [value.get_secret_value()]
             yield from ((name if at == 0 else f"{name} ({at + 1})", part.strip()) for at, part in enumerate(parts))
-        elif isinstance(value, str) and "://" in value and (password := urlsplit(value).password):
-            yield name, unquote(password)
+        elif isinstance(value, str) and "://" in value:
+            yield from ((name if not at else f"{name} ({at + 1})", one) for at, one in enumerate(passwords_in(value)))
 
 
 def _spellings(value: str) -> set[str]:

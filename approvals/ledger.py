@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Engine, and_, delete, insert, or_, select, update
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from approvals.errors import ApprovalsError
 from approvals.ledger_check import chain_problems, columns_of, personal_problems
 from approvals.ledger_rows import GENESIS, Entropy, LedgerRow, Personal, canonical_body, chained, parted, rejoined
-from approvals.ledger_tables import EVENTS, HEADS, METADATA, PERSONAL, engine_of
+from approvals.ledger_tables import EVENTS, HEADS, METADATA, PERSONAL, engine_of, place_of
 
 __all__ = ["Ledger", "LedgerRow", "LedgerUnreachable"]
 
@@ -36,12 +35,26 @@ class Ledger:
         Raises:
             LedgerUnreachable: naming the database without its password.
         """
-        shown = make_url(url).render_as_string(hide_password=True)
+        place = place_of(url)
+        if place is None:
+            raise LedgerUnreachable(
+                "VOBO_LEDGER_URL is not the address of a database. Write for example sqlite:///ledger.db or"
+                " postgresql+psycopg://user:password@host:5432/name; an @ in the password is written %40."
+            )
         try:
             return cls(engine_of(url))
+        except (ImportError, NoSuchModuleError):
+            raise LedgerUnreachable(
+                f"The ledger {place} cannot be opened: nothing is installed that speaks to such a database."
+                " Set VOBO_LEDGER_URL to sqlite:/// or postgresql+psycopg://, or install its driver."
+            ) from None
+        except ValueError:  # what a driver says of a parameter may repeat it, and it may be a secret
+            raise LedgerUnreachable(
+                f"The ledger {place} cannot be opened: a parameter is wrong. Check VOBO_LEDGER_URL."
+            ) from None
         except (SQLAlchemyError, OSError) as failed:
             raise LedgerUnreachable(
-                f"The ledger {shown} cannot be opened ({type(failed).__name__}). Check VOBO_LEDGER_URL."
+                f"The ledger {place} cannot be opened ({type(failed).__name__}). Check VOBO_LEDGER_URL."
             ) from failed
 
     def append(self, tenant: str, events: Iterable[tuple[str, Mapping[str, str]]]) -> int:

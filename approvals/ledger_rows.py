@@ -13,6 +13,9 @@ PREFIX = f"{MARK}:"
 ERASED = "(erased)"
 #: Actors that are nobody.
 NOBODY = frozenset({"", "policy"})
+#: Events whose reason is counts or settings of ours. Any other may quote what a person typed, a tool answered or the
+#: data says, also where the law or a worker wrote it.
+OURS = frozenset({"law_changed", "configuration_changed", "drift_noticed", "drift_over", "erased"})
 
 Entropy = Callable[[int], bytes]
 
@@ -73,11 +76,10 @@ def parted(fields: Mapping[str, str], entropy: Entropy) -> tuple[dict[str, str],
         return apart[-1].hash
 
     actor = body.get("actor", "")
-    if actor not in NOBODY:
-        named = ("reason",) if body.get("type") == "run_started" else ("name", "reason")  # there it names the agent
-        for field in named:
-            if body.get(field):
-                body[field] = PREFIX + put(field, actor if field == "name" else "", body[field])
+    if body.get("name") and actor not in NOBODY and body.get("type") != "run_started":  # there it names the agent
+        body["name"] = PREFIX + put("name", actor, body["name"])
+    if body.get("reason") and body.get("type") not in OURS:
+        body["reason"] = PREFIX + put("reason", "", body["reason"])
     if body.get("kept"):
         document = replaced(
             json.loads(body["kept"]), lambda value: None if value is None else put("shown", "", str(value))

@@ -17,6 +17,7 @@ from sqlalchemy import (
     event,
 )
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 METADATA = MetaData()
 #: Seconds to wait for a database server that takes no connection; somebody may be looking at an empty window.
@@ -76,6 +77,20 @@ ANCHORS = Table(
     Column("signature", String(128), nullable=False),
     Column("told", Integer, nullable=False, default=0),
 )
+
+
+def place_of(url: str) -> str | None:
+    """The URL without password and parameters, any of which may be a secret; None when it cannot be read as one.
+
+    An @ left in the host means that the password held one, which is then taken for the host in part.
+    """
+    try:
+        parsed = make_url(url)
+    except (SQLAlchemyError, ValueError):
+        return None
+    if "@" in (parsed.host or ""):
+        return None
+    return parsed.set(query={}).render_as_string(hide_password=True)
 
 
 def engine_of(url: str) -> Engine:

@@ -8,6 +8,7 @@ is read. The instant is the store's and not part of it.
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 
 from approvals.models import Decision
 from approvals.vault import Vault
@@ -15,19 +16,28 @@ from approvals.vault import Vault
 PURPOSE = "decision"
 
 
+def mark(vault: Vault, said: Sequence[str | int | bool | None]) -> str:
+    """The mark of somebody's word, made with the newest key."""
+    return _mark(vault.derive(PURPOSE), said)
+
+
+def bears(vault: Vault, said: Sequence[str | int | bool | None], found: str) -> bool:
+    """Whether this is the mark of that very word, under any of the configured keys."""
+    return any(hmac.compare_digest(_mark(key, said), found) for key in vault.derive_all(PURPOSE))
+
+
 def marked(vault: Vault, tenant: str, decision: Decision) -> Decision:
     """The decision with its mark, made with the newest key."""
-    return decision.model_copy(update={"mark": _mark(vault.derive(PURPOSE), tenant, decision)})
+    return decision.model_copy(update={"mark": mark(vault, _said(tenant, decision))})
 
 
 def genuine(vault: Vault, tenant: str, decision: Decision) -> bool:
     """Whether this very decision was marked here, with any of the configured keys."""
-    keys = vault.derive_all(PURPOSE)
-    return any(hmac.compare_digest(_mark(key, tenant, decision), decision.mark) for key in keys)
+    return bears(vault, _said(tenant, decision), decision.mark)
 
 
-def _mark(key: bytes, tenant: str, decision: Decision) -> str:
-    said = [
+def _said(tenant: str, decision: Decision) -> list[str | int | bool | None]:
+    return [
         tenant,
         decision.call,
         decision.version,
@@ -37,4 +47,7 @@ def _mark(key: bytes, tenant: str, decision: Decision) -> str:
         decision.reason,
         decision.correction,
     ]
-    return hmac.new(key, json.dumps(said).encode(), hashlib.sha256).hexdigest()
+
+
+def _mark(key: bytes, said: Sequence[str | int | bool | None]) -> str:
+    return hmac.new(key, json.dumps(list(said)).encode(), hashlib.sha256).hexdigest()

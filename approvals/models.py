@@ -2,17 +2,21 @@
 
 from typing import Literal
 
-from approvals.lifecycle import FINAL, Cause, RunState, State
+from approvals.drifts import Drift
+from approvals.lifecycle import FINAL, Cause, RunState, State, UndoState
 from approvals.preview import Preview
 from policies.person import Decision, Person
-from policies.requirement import Requirement
+from policies.requirement import Canary, Requirement
 from policies.values import Frozen
 
 __all__ = ["Decision", "Person"]  # re-exported: values of the law that the state of record keeps
 
 
 class Run(Frozen):
-    """One execution of an agent, paused and resumed. Instants are milliseconds of the store's clock."""
+    """One execution of an agent, paused and resumed. Instants are milliseconds of the store's clock.
+
+    A `canary` is no agent's: nothing drives it, and it ends with its one call. `started_as` is the name it shows.
+    """
 
     id: str
     state: RunState
@@ -31,6 +35,8 @@ class Run(Frozen):
     ended_at: int | None = None
     cancelled_by: str | None = None
     cancelled_name: str | None = None
+    canary: bool = False
+    started_as: str = ""
 
 
 class CallContent(Frozen):
@@ -55,8 +61,33 @@ class CallContent(Frozen):
     personal: tuple[str, ...] = ()
 
 
+class Undo(Frozen):
+    """How far the taking back of a call is. `by` is who asked last, `at` when; `seal` is what they want back.
+
+    `name` are the names of all who asked, `missing` is how many more must; `reason` says why it failed, or why nobody
+    can tell. `token` names the attempt, once there was one. Of what is `contradicted` a receipt came late: it was taken
+    back, whatever the state says.
+    """
+
+    state: UndoState
+    seal: str
+    by: str
+    name: str
+    at: int
+    missing: int = 0
+    claimed_at: int | None = None
+    longest_ms: int | None = None
+    ended_at: int | None = None
+    reason: str | None = None
+    token: str = ""
+    contradicted: bool = False
+
+
 class Call(Frozen):
-    """One tool call the agent wants to make. `number` counts from 1 within its pause."""
+    """One tool call the agent wants to make. `number` counts from 1 within its pause.
+
+    `drifted` is what was not as sealed when its data was last looked up; that failed since, at `look_failed_at`.
+    """
 
     key: str
     run: str
@@ -81,6 +112,10 @@ class Call(Frozen):
     intended: bool = False
     receipt: str | None = None
     held: bool = False
+    undo: Undo | None = None
+    looked_at: int | None = None
+    look_failed_at: int | None = None
+    drifted: Drift | None = None
 
     @property
     def final(self) -> bool:
@@ -88,16 +123,28 @@ class Call(Frozen):
         return self.state in FINAL
 
     @property
+    def canary(self) -> Canary | None:
+        """What marks a call that may never run; None for a real one."""
+        return self.content.requirement.canary
+
+    @property
     def idempotency_key(self) -> str:
         """The key the tool gives its provider; the same for every version and every attempt."""
         return f"vobo-{self.run}-{self.key}"
+
+    @property
+    def undo_key(self) -> str:
+        """The idempotency key of taking it back; the same for every attempt."""
+        return f"{self.idempotency_key}-undo"
 
 
 class Batch(Frozen):
     """Calls reviewed together: one blast radius, at most eight calls, one card. `decide_by` is set when posted.
 
-    `notify` are the Slack ids that the card mentions, counted in their hour; None: everybody entitled. `on_it` is who
-    said that they are looking; after `escalated_at` the next tier may decide too.
+    `notify` are the Slack ids that the card mentions, counted in their hour; None: everybody entitled. `quiet`: too
+    few of those who may decide were awake, so the next tier is asked at once. `on_it` is who said that they are
+    looking; after `escalated_at` the next tier may decide too. `recalled` are the usergroups that its reminder
+    mentions, `called` those of the next tier.
     """
 
     id: str
@@ -115,6 +162,9 @@ class Batch(Frozen):
     channel: str | None = None
     ts: str | None = None
     notify: tuple[str, ...] | None = None
+    quiet: bool = False
+    recalled: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
     on_it: str | None = None
     on_it_name: str | None = None
     escalated_at: int | None = None
@@ -156,7 +206,10 @@ class ProposedCall(Frozen):
 
 
 class ProposedBatch(Frozen):
-    """A batch as the worker writes it at a pause. `notify` are the Slack ids it interrupts, counted in their hour."""
+    """A batch as the worker writes it at a pause.
+
+    `notify` are the Slack ids it interrupts, counted in their hour; `quiet` as in `Batch`.
+    """
 
     id: str
     radius: str
@@ -166,6 +219,7 @@ class ProposedBatch(Frozen):
     ttl_s: int
     lapse_s: int
     notify: tuple[str, ...] = ()
+    quiet: bool = False
 
 
 class PauseWrite(Frozen):
@@ -216,6 +270,15 @@ class Claim(Frozen):
     lease_until: int
 
 
+class UndoClaim(Frozen):
+    """The right to take one call back once. `token` fences the intent and the receipt."""
+
+    call: str
+    run: str
+    version: int
+    token: str
+
+
 class OutboxEntry(Frozen):
     """One Slack message the bot owes: rendered from the newest state, sent until `delivered` reaches `desired`.
 
@@ -223,7 +286,9 @@ class OutboxEntry(Frozen):
     """
 
     id: str
-    kind: Literal["opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct"]
+    kind: Literal[
+        "opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct", "undo", "report", "picture"
+    ]
     subject: str
     desired: int
     delivered: int = 0

@@ -7,7 +7,9 @@ from approvals.models import OutboxEntry
 from approvals.room import Room
 from approvals.row import Row
 
-Kind = Literal["opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct"]
+Kind = Literal[
+    "opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct", "undo", "report", "picture"
+]
 
 
 class Outbox(Room):
@@ -45,9 +47,12 @@ class Outbox(Room):
         """Its channel takes no more just now: let others go first. Not an attempt."""
         self.ask("hold_entry", entry_id, delay_ms)
 
-    def give_up(self, entry_id: str, *, error: str) -> None:
-        """It will never arrive: owed no longer, and ops is told (unless it was an alert itself)."""
-        self.ask("give_up_entry", entry_id, error)
+    def give_up(self, entry_id: str, *, error: str, version: int) -> None:
+        """This version will never arrive: owed no longer, and ops is told (unless it was an alert itself).
+
+        Nothing, when a newer one is owed by now.
+        """
+        self.ask("give_up_entry", entry_id, error, version)
 
     def owe(self, kind: Kind, subject: str, *, channel: str | None = None) -> None:
         """Owe one more version of a message; its id is `kind:subject`."""

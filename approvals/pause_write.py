@@ -36,7 +36,8 @@ def arguments(room: Room, run: str, write: PauseWrite) -> Iterator[Argument]:
 
 
 def check(write: PauseWrite) -> None:
-    """Every call that is not final is in exactly one batch, and only batches with a card hold calls for people.
+    """Every call that is not final is in exactly one batch, only batches with a card hold calls for people, and no call
+    is a canary.
 
     Raises:
         PauseMalformedError: they are not; the text names the call or batch.
@@ -49,6 +50,8 @@ def check(write: PauseWrite) -> None:
     if sorted(listed) != sorted(placed):
         raise PauseMalformedError("Calls and batches of a pause disagree about who belongs where.")
     for call in write.calls:
+        if call.content.requirement.canary is not None:
+            raise PauseMalformedError(f"Call {call.key} is marked as a canary; no agent may propose one.")
         if call.batch is None and call.state is not State.REJECTED:
             raise PauseMalformedError(f"Call {call.key} is {call.state} and in no batch; nobody could ever decide it.")
         if (
@@ -61,6 +64,7 @@ def check(write: PauseWrite) -> None:
 
 def _batch(batch: ProposedBatch) -> Iterator[Argument]:
     yield from (checked_id(batch.id), batch.radius, batch.number, batch.has_card, batch.ttl_s, batch.lapse_s)
+    yield batch.quiet
     yield len(batch.calls)
     yield from (checked_id(key) for key in batch.calls)
     yield len(batch.notify)
@@ -73,4 +77,4 @@ def _call(room: Room, run: str, call: ProposedCall) -> Iterator[Argument]:
     yield from (call.state, call.cause, call.reason, call.held, call.seal)
     yield room.seal(codec.CALL, call.key, 1, call.content.model_dump_json(), run=run)
     yield from (requirement.reviewers, codec.counts_text(requirement), requirement.law)
-    yield from (requirement.mode, requirement.radius, kept(room, call.key, 1, call.content, run=run))
+    yield from (requirement.mode, requirement.radius, kept(room, call.key, 1, call.content, run=run), requirement.tier)

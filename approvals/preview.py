@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from approvals.masks import Masks
 from approvals.seal import digest
 
 #: Rows shown on a card.
@@ -45,20 +46,32 @@ class Precondition(BaseModel):
         """The same precondition restricted to some rows, for an edit that keeps a subset."""
         return self.model_copy(update={"rows": {key: row for key, row in self.rows.items() if key in keys}})
 
-    def difference(self, now: "Precondition") -> list[str]:
-        """One sentence for each row that vanished, appeared or changed since; empty when nothing did."""
-        lines = [f"{key} is gone" for key in self.rows if key not in now.rows]
-        lines += [f"{key} is new" for key in now.rows if key not in self.rows]
+    def difference(self, now: "Precondition", masks: Masks) -> list[str]:
+        """One sentence for each row that vanished, appeared or changed since; empty when nothing did.
+
+        It goes to cards, notifications and the ledger: of a personal column it says that it changed, and a row whose
+        id is a personal value is named by its place.
+        """
+        lines = [f"{_named(key, self, masks)} is gone" for key in self.rows if key not in now.rows]
+        lines += [f"{_named(key, now, masks)} is new" for key in now.rows if key not in self.rows]
         for key, old in self.rows.items():
             new = now.rows.get(key)
             if new is not None and new != old:
                 changes = ", ".join(
-                    f"{column} {old.get(column)} -> {new.get(column)}"
+                    _change(column, old.get(column), new.get(column), masks)
                     for column in sorted({*old, *new})
                     if old.get(column) != new.get(column)
                 )
-                lines.append(f"{key}: {changes}")
+                lines.append(f"{_named(key, self, masks)}: {changes}")
         return lines
+
+
+def _named(key: str, of: Precondition, masks: Masks) -> str:
+    return f"row {list(of.rows).index(key) + 1}" if masks.hides(key) else key
+
+
+def _change(column: str, old: object, new: object, masks: Masks) -> str:
+    return f"{column} changed" if column in masks.columns else f"{column} {old} -> {new}"
 
 
 class Preview(BaseModel):
@@ -84,3 +97,11 @@ class Preview(BaseModel):
     precondition: Precondition | None = None
     #: True when no preview was written and fields and values are shown as they are.
     generic: bool = False
+
+    def masks(self) -> Masks:
+        """What is personal of it: the columns, and every value that stands in one of them."""
+        resting = self.precondition.rows.values() if self.precondition else ()
+        values = {
+            str(row[name]) for row in (*self.sample, *self.rows, *resting) for name in self.personal if row.get(name)
+        }
+        return Masks(frozenset(self.personal), frozenset(values))

@@ -1,8 +1,8 @@
 """Questions to the ledger: who approved what, by person, time, run, tool, resource and amount."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from approvals.ledger import Ledger
@@ -17,12 +17,16 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked. `by` is a Slack id or a name; instants are ms, `until` not included; `over` is not included."""
+    """What is asked. `by` is a Slack id or a name; instants are ms, `until` not included; `over` is not included.
+
+    Of the events in `causes` only those with this cause fit: what was settled as failed is no success.
+    """
 
     by: str | None = None
     run: str | None = None
     tool: str | None = None
     types: tuple[str, ...] = ()
+    causes: Mapping[str, str] = field(default_factory=dict)
     since: int | None = None
     until: int | None = None
     resource: str | None = None
@@ -88,8 +92,10 @@ def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def fits(found: Found, question: Question) -> bool:
-    """Whether an event that the database chose fits what the database cannot choose by: name, resource and amount."""
+    """Whether an event that the database chose fits what it cannot choose by: cause, name, resource and amount."""
     body = found.row.body
+    if body.get("cause", "") != question.causes.get(found.row.type, body.get("cause", "")):
+        return False
     if question.by and question.by.casefold() not in {
         body.get("actor", "").casefold(),
         body.get("name", "").casefold(),

@@ -128,7 +128,7 @@ class Recordings:
 
 def record(store: Store, recordings: Recordings, events: Iterable[Mapping[str, str]]) -> None:
     """Keep the calls that these ledger events propose, and forget what is too old."""
-    proposed = [fields for fields in events if fields.get("type") == "proposed"]
+    proposed = [fields for fields in events if fields.get("type") == "proposed" and not fields.get("canary")]
     if not proposed:
         return
     found = (_recorded(store, fields) for fields in proposed)

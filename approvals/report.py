@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from approvals.attentiveness import ReviewerRecord, reviewer_records, signals
 from approvals.calibration import RECORD_DAYS, RuleRecord, rule_records, suggestions
+from approvals.canary_record import CanaryRecord, canary_record, real
 from approvals.ledger_rows import LedgerRow
 from approvals.stories import CallStory, judged, stories
 
@@ -24,7 +25,10 @@ TIMES = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What happened between two instants (ms). `budget` are calls refused by a budget or a cap."""
+    """What happened between two instants (ms). `budget` are calls refused by a budget or a cap.
+
+    Canaries count nowhere but in `canaries`.
+    """
 
     since: int
     until: int
@@ -49,6 +53,7 @@ class Report:
     suggestions: tuple[str, ...]
     signals: tuple[str, ...]
     too_young: bool
+    canaries: CanaryRecord
 
 
 def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str, laws: Sequence[LedgerRow] = ()) -> Report:
@@ -57,6 +62,7 @@ def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str, laws
     `laws` are all changes of the law on record, also older ones: they tell which thresholds have never moved.
     """
     moved = {tool: row.at for row in laws for tool in row.body.get("rules", "").split() if row.at < until}
+    canaries, rows = canary_record(rows), real(rows)
     told = stories(rows)
     calls = list(told.calls.values())
     settled = judged(calls)
@@ -90,6 +96,7 @@ def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str, laws
         suggestions=tuple(suggestions(settled, now=until, moved=moved)),
         signals=tuple(signals(reviewers)),
         too_young=all(record.days < RECORD_DAYS for record in rules),
+        canaries=canaries,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from approvals.calibration import RECORD_DAYS, Share
+from approvals.canary_record import told
 from approvals.charts import svg
 from approvals.report import Report
 from approvals.report_charts import charts
@@ -110,7 +111,8 @@ def _learned(report: Report) -> str:
     elif not thresholds:
         thresholds = ["Nothing stands out."]
     said = _list("Are the thresholds right?", thresholds, "These are suggestions. Nothing changes by itself.")
-    return said + (_list("Are the cards read?", report.signals, "") if report.signals else "")
+    read = [*report.signals, *([told(report.canaries)] if report.canaries.any else [])]
+    return said + (_list("Are the cards read?", read, "") if read else "")
 
 
 def _list(title: str, sentences: Sequence[str], note: str) -> str:

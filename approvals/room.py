@@ -47,7 +47,10 @@ class Room:
 
         Raises:
             SecretRefused: it holds the value of a configured secret.
+            ValueError: it is a call's, and no run was named.
         """
+        if kind in _OF_CALLS and not run:
+            raise ValueError(f"A {kind} is bound to the run of its call; name it.")
         text = plain if isinstance(plain, str) else plain.decode(errors="replace")
         if self.secrets.named_in(text) is not None:
             if kind not in _CLEANED:
@@ -64,7 +67,7 @@ class Room:
             BlobKeyMissing: the key is no longer configured.
         """
         try:
-            return self.vault.open_blob(blob, self._binding(kind, subject, version, run))
+            return self._opened_by_vault(blob, self._binding(kind, subject, version, run))
         except BlobTampered as refused:
             self._alarm("changed", kind, subject, refused)
             raise
@@ -76,6 +79,11 @@ class Room:
         """The run a call is stored under; empty when there is none."""
         found: Any = self.client.hget(self.keys.call(call), "run")
         return found.decode() if found else ""
+
+    def _opened_by_vault(self, blob: bytes, binding: Binding) -> bytes:
+        if binding.kind in _OF_CALLS and not binding.run:
+            raise BlobTampered(f"The {binding.kind} of {binding.subject} names no run. Restore it from a backup.")
+        return self.vault.open_blob(blob, binding)
 
     def _binding(self, kind: str, subject: str, version: int, run: str) -> Binding:
         return Binding(self.tenant, kind, subject, version, run if kind in _OF_CALLS else "")

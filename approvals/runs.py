@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from approvals import codec
+from approvals import codec, tracing
 from approvals.keys import checked_id
 from approvals.models import PauseView, PauseWrite, Run, RunLease
-from approvals.outcomes import Answer
+from approvals.outcomes import Answer, Outcome
 from approvals.pause_write import arguments
 from approvals.reading import queue_calls, take_calls
 from approvals.room import Room, milliseconds
@@ -40,7 +40,10 @@ class Runs(Room):
             BadIdError: the id cannot stand in a key.
         """
         text = self.seal(codec.REQUEST, checked_id(run_id), 0, request)
-        return self.ask("start_run", run_id, text, requester, channel, thread_ts, agent, parent, barrier)
+        answer = self.ask("start_run", run_id, text, requester, channel, thread_ts, agent, parent, barrier)
+        if answer.outcome is Outcome.OK:
+            tracing.begin(run_id)
+        return answer
 
     def lease(self, run_id: str, *, token: str, ttl_ms: int) -> RunLease | None:
         """Take the run for one worker: queued -> running, ready -> resuming, or as it was when a lease expired.
@@ -110,7 +113,10 @@ class Runs(Room):
 
         Whether `by` may do so is the caller's question. WRONG_STATE when the run has ended.
         """
-        return self.ask("cancel_run", run_id, by, name)
+        answer = self.ask("cancel_run", run_id, by, name)
+        if answer.outcome is Outcome.OK:
+            tracing.mark("run.cancel", run=run_id, state=answer.detail["state"])
+        return answer
 
     def newest_in_thread(self, channel: str, thread_ts: str) -> Run | None:
         """The run started last in this thread."""
@@ -150,4 +156,7 @@ class Runs(Room):
 
     def _end(self, script: str, lease: RunLease, state: str, reason: str, answer: str) -> Answer:
         blob = self.seal(codec.ANSWER, lease.run, 0, answer) if answer else None
-        return self.ask(script, lease.run, lease.token, lease.epoch, state, reason, blob)
+        told = self.ask(script, lease.run, lease.token, lease.epoch, state, reason, blob)
+        if told.outcome is Outcome.OK:
+            tracing.mark("run.outcome", run=lease.run, state=state)
+        return told

@@ -14,6 +14,13 @@ class SettingsRefused(ApprovalsError):
     """Something in the environment is missing or wrong; the text names every variable and its fix."""
 
 
+#: What pydantic says in words of its own about a number.
+_NUMBERS = {
+    "int_parsing": "it is not a whole number",
+    "greater_than_equal": "the number is too small",
+    "less_than_equal": "the number is too large",
+}
+
 #: The sample's people, wherever this checkout is.
 SAMPLE_REVIEWERS = Path(policies.__file__).parent / "rules" / "reviewers.toml"
 
@@ -31,7 +38,29 @@ FIXES = {
     "VOBO_AGENT": "Set it to package.module:factory, for example worker.refund_desk:build_agent.",
     "VOBO_RULES": "Set it to the modules with your rules, comma-separated, for example policies.rules.",
     "VOBO_REVIEWERS": "Set it to the path of your reviewers.toml.",
+    "VOBO_HEALTH_PORT": "Set it to a free port number, another one for each process on one machine, or leave it out.",
+    "SLACK_API_URL": "Leave it out for Slack itself.",
+    "PORT": "Set it to the number of the port at which Slack's requests arrive, for example 3000.",
+    "OPENAI_API_KEY": "Set it to the key of the model's provider; any text will do for a local server.",
+    "VOBO_LANGUAGE": "Set it to the language of what many read in Slack, for example en or es, or leave it out.",
+    "VOBO_WEEKLY_REPORT": "Set it to off or on, or leave it out.",
+    "VOBO_MODEL": "Set it to a model's name, or to offline for the sample's planner.",
 }
+
+
+def read_reviewers(path: Path, variable: str) -> str:
+    """The text of a reviewers.toml that an environment variable names.
+
+    Raises:
+        SettingsRefused: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as failed:
+        why = failed.strerror if isinstance(failed, OSError) else "it is no UTF-8 text"
+        raise SettingsRefused(
+            f"{variable} names {path}, which cannot be read ({why}). Set it to the path of your reviewers.toml."
+        ) from failed
 
 
 class LawSettings(BaseSettings):
@@ -55,6 +84,14 @@ class LawSettings(BaseSettings):
             lines = [cls._told(error) for error in refused.errors()]
             raise SettingsRefused("\n".join(lines)) from None
 
+    def reviewers_text(self) -> str:
+        """The text of reviewers.toml.
+
+        Raises:
+            SettingsRefused: it cannot be read.
+        """
+        return read_reviewers(self.reviewers, "VOBO_REVIEWERS")
+
     @field_validator("rules", mode="before")
     @classmethod
     def _split(cls, text: object) -> object:
@@ -68,7 +105,9 @@ class LawSettings(BaseSettings):
         fix = FIXES.get(name, "")
         if error["type"] == "missing":
             return f"{name} is not set. {fix}".strip()
-        return f"{name} is wrong: {error['msg'][0].lower()}{error['msg'][1:]}. {fix}".strip()
+        if not error["loc"]:  # variables that do not fit each other: the sentence names them, and the fix
+            return f"{_said(error)}."
+        return f"{name} is wrong: {_said(error)}. {fix}".strip()
 
 
 class Settings(LawSettings):
@@ -80,3 +119,11 @@ class Settings(LawSettings):
     anchor_key: SecretStr | None = Field(None, alias="VOBO_ANCHOR_KEY")
     ops_channel: str | None = Field(None, alias="VOBO_OPS_CHANNEL")
     health_port: int | None = Field(None, alias="VOBO_HEALTH_PORT", ge=0, le=65535)
+    health_host: str = Field("127.0.0.1", alias="VOBO_HEALTH_HOST")
+
+
+def _said(error: Any) -> str:
+    """What is wrong, as the rest of a sentence; never the value, which may be a secret."""
+    own = error["ctx"]["error"] if error["type"] == "value_error" else None
+    said = _NUMBERS.get(error["type"]) or str(own or error["msg"])
+    return said if own is not None and not error["loc"] else f"{said[0].lower()}{said[1:]}"

@@ -29,6 +29,8 @@ ALLOWED_JOBS = frozenset(
         "worker.jobs.refresh_call",
         "worker.jobs.reconcile_call",
         "worker.jobs.resume_run",
+        "worker.jobs.undo_call",
+        "worker.jobs.look_again",
     }
 )
 

@@ -9,9 +9,11 @@ import redis
 from approvals.attention import Attention
 from approvals.batches import Batches
 from approvals.calls import Calls
+from approvals.canaries import Canaries
 from approvals.caps import Caps
 from approvals.changes import Changes
 from approvals.deadlines import Deadlines
+from approvals.deliveries import Deliveries
 from approvals.effects import Effects
 from approvals.inbox import Inbox
 from approvals.keys import Keys
@@ -53,6 +55,7 @@ class Store:
         parts = (room.client, room.scripts, room.keys, room.vault, room.tenant, room.secrets)
         self.runs = Runs(*parts)
         self.calls = Calls(*parts)
+        self.canaries = Canaries(*parts)
         self.batches = Batches(*parts)
         self.effects = Effects(*parts)
         self.undos = Undos(*parts)
@@ -62,6 +65,7 @@ class Store:
         self.views = Views(*parts)
         self.people = People(*parts)
         self.deadlines = Deadlines(*parts)
+        self.deliveries = Deliveries(*parts)
         self.wakeups = Wakeups(*parts)
         self.vetoes = Vetoes(*parts)
         self.attention = Attention(*parts)

@@ -10,7 +10,10 @@ from approvals.ledger_rows import NOBODY, LedgerRow
 VERSIONS = ("proposed", "edited", "refreshed", "released", "revoked")
 DECIDED = frozenset({"approval_counted", "approved", "rejected", "edited"})
 ENDED = frozenset(
-    {"rejected", "expired", "lapsed", "refused", "withdrawn", "succeeded", "failed", "unknown", "settled"}
+    {
+        *("rejected", "expired", "lapsed", "refused", "withdrawn", "succeeded", "failed", "unknown", "settled"),
+        *("canary_caught", "canary_missed", "canary_unseen"),
+    }
 )
 #: What became of taking a call back, in the words of the table.
 UNDO = {

@@ -142,6 +142,8 @@ def _settled(room: Room, subject: str) -> bool:
     }
     if kind not in places:
         return False
+    if kind == "undo" and room.client.hexists(room.keys.call(rest), "undo_late_receipt"):
+        return False  # what was settled is not what happened
     place, field = places[kind]
     state: Any = room.client.hget(place(rest), field)
     return (state or b"").decode() not in {State.UNKNOWN, RunState.FAILED}

@@ -25,11 +25,15 @@ class Switches(Room):
         row = self.row(self.keys.frozen)
         return f"frozen by {row.text('by')}: {row.text('reason')}" if row else None
 
-    def set_worker(self, law: str, tools: Iterable[str] | None = None) -> None:
-        """A worker is at work under this version of the law; at its start it also says which tools it gates."""
+    def set_worker(self, law: str, tools: Iterable[str] | None = None, undoable: Iterable[str] = ()) -> None:
+        """A worker is at work under this version of the law; at its start it also says which tools it gates.
+
+        `undoable` are those of them that it knows how to undo.
+        """
         said: dict[Any, Any] = {"worker_law": law}
         if tools is not None:
             said["worker_tools"] = " ".join(sorted(set(tools)))
+            said["worker_undoable"] = " ".join(sorted(set(undoable)))
         self.client.hset(self.keys.switches, mapping=said)
 
     def worker_law(self) -> str | None:
@@ -39,7 +43,14 @@ class Switches(Room):
 
     def worker_tools(self) -> tuple[str, ...]:
         """The gated tools of the agents that a worker has loaded."""
-        stored: Any = self.client.hget(self.keys.switches, "worker_tools")
+        return self._listed("worker_tools")
+
+    def undoable(self) -> frozenset[str]:
+        """The gated tools that the worker knows how to undo."""
+        return frozenset(self._listed("worker_undoable"))
+
+    def _listed(self, field: str) -> tuple[str, ...]:
+        stored: Any = self.client.hget(self.keys.switches, field)
         return tuple(stored.decode().split()) if stored else ()
 
     def set_self_approval(self, allowed: bool) -> None:  # noqa: FBT001 - the contract's one switch, read as its name

@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from approvals.kept import MARK, MASKED
+from approvals.kept import MARK
+from approvals.masks import MASKED
 from policies.money import Money
 
 

@@ -71,6 +71,7 @@ def settings(*, data_dir: Path, socket: Path, pidfile: Path, log: Path, major: i
         "appendonly yes",
         "appendfsync always",
         "aof-use-rdb-preamble no",
+        "hash-max-ziplist-value 4096",
         'save ""',
         "maxmemory-policy noeviction",
     ]

@@ -14,12 +14,15 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from approvals.errors import ApprovalsError
+from approvals.packing import NotPacked, packed, unpacked, whole
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
 KEY_ID_BYTES = 4
 MAX_PLAIN_BYTES = 64 * 1024 * 1024  # a run state is tens of kilobytes; more is an attack or an accident
-MAGIC = b"\x01"  # layout 1: magic, key id (4), nonce (12), ciphertext with its 16-byte tag
+#: A blob: magic, key id (4), nonce (12), ciphertext with its 16-byte tag. Layout 1 holds plain zlib and is only opened;
+#: layout 2 holds what `approvals.packing` made. The magic is authenticated, so neither can pass for the other.
+MAGIC_1, MAGIC = b"\x01", b"\x02"
 HEADER_BYTES = len(MAGIC) + KEY_ID_BYTES + NONCE_BYTES
 
 HOW_TO_MAKE_ONE = (
@@ -106,7 +109,7 @@ class Vault:
             )
         header = MAGIC + self._newest
         nonce = self._nonce(NONCE_BYTES)
-        body = zlib.compress(plaintext, level=1)
+        body = packed(plaintext)
         return header + nonce + self._ciphers[self._newest].encrypt(nonce, body, header + binding.encode())
 
     def open_blob(self, blob: bytes, binding: Binding) -> bytes:
@@ -117,7 +120,7 @@ class Vault:
             BlobTampered: changed, cut, moved from elsewhere, or not ours.
         """
         place = f"The stored {binding.kind} of {binding.subject}"
-        if len(blob) < HEADER_BYTES or not blob.startswith(MAGIC):
+        if len(blob) < HEADER_BYTES or not blob.startswith((MAGIC_1, MAGIC)):
             raise BlobTampered(f"{place} is not a sealed blob. Restore it from a backup; do not resume it.")
         header, nonce = blob[: len(MAGIC) + KEY_ID_BYTES], blob[len(MAGIC) + KEY_ID_BYTES : HEADER_BYTES]
         cipher = self._ciphers.get(header[len(MAGIC) :])
@@ -132,7 +135,7 @@ class Vault:
             raise BlobTampered(
                 f"{place} was changed or belongs elsewhere. Find out who can write to Redis; do not resume it."
             ) from None
-        return _inflate(body, place)
+        return _opened(header[: len(MAGIC)], body, place)
 
     def derive(self, purpose: str) -> bytes:
         """32 bytes for one purpose, from the newest key (HKDF-SHA256): what new signatures are made with."""
@@ -178,12 +181,10 @@ def _key_id(key: bytes) -> bytes:
     return _hkdf(key, "key-id")[:KEY_ID_BYTES]
 
 
-def _inflate(body: bytes, place: str) -> bytes:
-    inflater = zlib.decompressobj()
+def _opened(magic: bytes, body: bytes, place: str) -> bytes:
     try:
-        plain = inflater.decompress(body, MAX_PLAIN_BYTES + 1)
-    except zlib.error:
-        raise BlobTampered(f"{place} does not decompress. Restore it from a backup; do not resume it.") from None
-    if not inflater.eof or inflater.unused_data or len(plain) > MAX_PLAIN_BYTES:
-        raise BlobTampered(f"{place} is cut or larger than {MAX_PLAIN_BYTES} bytes; do not resume it.")
-    return plain
+        if magic == MAGIC_1:
+            return whole(zlib.decompressobj(), body, MAX_PLAIN_BYTES)
+        return unpacked(body, MAX_PLAIN_BYTES)
+    except NotPacked as refused:
+        raise BlobTampered(f"{place} {refused}. Restore it from a backup; do not resume it.") from None

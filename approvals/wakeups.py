@@ -1,5 +1,7 @@
 """Work that wants a worker, as the clock reads it. The queue is only a hint; this is the list."""
 
+from collections.abc import Sequence
+
 from approvals.room import Room
 
 
@@ -27,6 +29,11 @@ class Wakeups(Room):
         member, at = f"{job}:{argument}", self.now() + delay_ms
         self.client.zadd(self.keys.wakeups, {member: at}, xx=True)
         return self.client.zscore(self.keys.wakeups, member) is not None
+
+    def wanted(self, job: str, arguments: Sequence[str]) -> bool:
+        """Whether this job still has something to do for any of these."""
+        members = [f"{job}:{argument}" for argument in arguments]
+        return any(score is not None for score in self.client.zmscore(self.keys.wakeups, members)) if members else False
 
     def drop(self, job: str, argument: str) -> None:
         """Take a wakeup out because its job can never do anything (a tool without `reconcile`)."""

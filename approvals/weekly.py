@@ -1,5 +1,6 @@
 """The report of a week on its way to ops: made by one clock, kept for a few days, sent by the bot."""
 
+from approvals.canary_record import CanaryRecord
 from approvals.outcomes import Answer
 from approvals.room import Room
 from policies.values import Frozen
@@ -38,6 +39,7 @@ class WeekNumbers(Frozen):
     signals: tuple[str, ...] = ()
     picture: bool = False
     alt: str = ""
+    canaries: CanaryRecord = CanaryRecord()
 
 
 class WeeklyReports(Room):

@@ -19,12 +19,12 @@ from typing import Any
 
 import aiohttp
 from rich.console import Console
-from rich.table import Table
 from slack_sdk.signature import SignatureVerifier
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
 
+from figures import Grid, Section  # noqa: E402 - beside this file
 from slow_store import SlowStore, slow_store  # noqa: E402 - as above
 
 from reviewing import RITA, start  # noqa: E402 - the harness of the tests, found through the path above
@@ -90,11 +90,9 @@ class Clicker:
             return list(took), time.perf_counter() - began
 
 
-def main() -> None:
+def measure() -> Section:
     """Normal store, slow store, and a crowd."""
-    table = Table(title="Clicks acknowledged, over signed HTTP (Slack gives 3,000 ms)")
-    for column in ("store", "clicks", "at once", "a second", "p50 ms", "p99 ms", "max ms"):
-        table.add_column(column, justify="left" if column == "store" else "right")
+    grid = Grid(("store", "clicks", "at once", "a second", "p50 ms", "p99 ms", "max ms"))
     with tempfile.TemporaryDirectory(prefix="vobo-") as home:
         stack = Stack(Path(home), transport="http")
         stack.prepare()
@@ -102,20 +100,20 @@ def main() -> None:
             try:
                 clicker = _ready(stack, store)
                 asyncio.run(clicker.many(AT_ONCE, AT_ONCE))  # connections and snapshots are there afterwards
-                _row(table, "as it is", clicker, CLICKS, AT_ONCE)
+                _row(grid, "as it is", clicker, CLICKS, AT_ONCE)
                 answered = _crowd(stack, clicker)
                 store.delay_s = SLOW_S
-                _row(table, f"{SLOW_S * 1000:.0f} ms a request", clicker, SLOW_CLICKS, AT_ONCE)
-                _row(table, f"{SLOW_S * 1000:.0f} ms a request", clicker, CROWD, CROWD)
+                _row(grid, f"{SLOW_S * 1000:.0f} ms a request", clicker, SLOW_CLICKS, AT_ONCE)
+                _row(grid, f"{SLOW_S * 1000:.0f} ms a request", clicker, CROWD, CROWD)
             finally:
                 store.delay_s = 0
                 stack.stop()
-    console = Console()
-    console.print(table)
-    console.print(
+    crowd = (
         f"{CROWD} clicks at one moment, each with a private answer the person can see: the median after"
-        f" {statistics.median(answered):.2f} s, the last after {answered[-1]:.2f} s (wanted: {ANSWER_S:.0f} s)"
+        f" {statistics.median(answered):.2f} s, the last after {answered[-1]:.2f} s (wanted: {ANSWER_S:.0f} s)."
     )
+    how = "Signed clicks over HTTP by somebody who may not decide; Slack gives 3,000 ms for the acknowledgement."
+    return Section("Clicks acknowledged", how, [grid], [crowd])
 
 
 def _ready(stack: Stack, store: SlowStore) -> Clicker:
@@ -139,13 +137,11 @@ def _answers(stack: Stack) -> int:
     return len(stack.slack.ephemerals(RITA, "C_REFUNDS"))
 
 
-def _row(table: Table, name: str, clicker: Clicker, clicks: int, at_once: int) -> None:
+def _row(grid: Grid, name: str, clicker: Clicker, clicks: int, at_once: int) -> None:
     took, whole = asyncio.run(clicker.many(clicks, at_once))
     took.sort()
     shown = (took[len(took) // 2], took[int(len(took) * 0.99) - 1], took[-1])
-    table.add_row(
-        name, f"{clicks:,}", str(at_once), f"{clicks / whole:,.0f}", *(f"{value * 1000:,.0f}" for value in shown)
-    )
+    grid.add(name, f"{clicks:,}", str(at_once), f"{clicks / whole:,.0f}", *(f"{value * 1000:,.0f}" for value in shown))
 
 
 def _crowd(stack: Stack, clicker: Clicker) -> list[float]:
@@ -168,4 +164,4 @@ def _settled(stack: Stack) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    measure().show(Console(width=110))

@@ -6,8 +6,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rich.console import Console
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+
+from figures import Grid, Section  # noqa: E402 - beside this file
 
 from policies.evaluate import Proposal, evaluate  # noqa: E402 - this checkout, wherever it is started from
 from policies.law import load_law  # noqa: E402 - as above
@@ -18,8 +22,8 @@ CALLS = 1000
 NOON = datetime(2026, 10, 23, 12, tzinfo=UTC)
 
 
-def main() -> None:
-    """Print seconds per 1,000 calls, the best of three."""
+def measure() -> Section:
+    """Seconds per 1,000 calls, the best of three."""
     law = load_law(["policies.rules"], (ROOT / "policies/rules/reviewers.toml").read_text(encoding="utf-8"))
     calls = [_refund(number) for number in range(CALLS)]
 
@@ -27,8 +31,10 @@ def main() -> None:
         for at in range(0, CALLS, turn):
             evaluate(law, calls[at : at + turn], requester="U0005", spent={}, vetoes={}, now=NOON)
 
-    for name, turn in (("one turn of 1,000", CALLS), ("turns of 8", 8)):
-        sys.stdout.write(f"{CALLS:,} calls, {name}: {_best(lambda turn=turn: judge(turn)):.3f} s\n")  # type: ignore[misc]  # bound now
+    grid = Grid((f"{CALLS:,} calls judged", "seconds"))
+    for name, turn in (("as one turn", CALLS), ("in turns of 8", 8)):
+        grid.add(name, f"{_best(lambda turn=turn: judge(turn)):.3f}")  # type: ignore[misc]  # bound now
+    return Section("The law", "Refunds of the sample's rules, pure evaluation, the best of three.", [grid])
 
 
 def _refund(number: int) -> Proposal:
@@ -48,4 +54,4 @@ def _best(work: Callable[[], None]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    measure().show(Console(width=110))

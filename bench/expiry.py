@@ -7,8 +7,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from rich.console import Console
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
+
+from figures import Grid, Section  # noqa: E402 - beside this file
 
 from approvals import valkey  # noqa: E402 - this checkout, wherever it is started from
 from approvals.redis_check import connect  # noqa: E402 - as above
@@ -23,9 +27,8 @@ PER_RUN = 100
 DAY_MS = 24 * 3_600_000
 
 
-def main() -> None:
+def measure(batches: int = MANY) -> Section:
     """Post many cards, move their instants a day back, let one clock sweep until nothing is due."""
-    batches = int(sys.argv[1]) if sys.argv[1:] else MANY
     data = Path(tempfile.mkdtemp(prefix="vk-"))
     try:
         client = connect(valkey.ensure_server(data).url)
@@ -40,12 +43,17 @@ def main() -> None:
         took = time.monotonic() - began
         ended = [fields["call"] for _, fields in store.ledger.read(100_000_000) if fields["type"] == "expired"]
         times = Counter(Counter(ended).values())
-        print(f"{batches:,} batches due at once, each with a missed reminder and a missed escalation")  # noqa: T201
-        print(f"expired exactly once: {times[1]:,}; otherwise: {batches - times[1]:,}")  # noqa: T201
-        print(f"{took:.1f} s of sweeping in {rounds} rounds, {batches / took:,.0f} batches a second")  # noqa: T201
     finally:
         valkey.stop_server(data)
         shutil.rmtree(data)
+    grid = Grid(
+        ("cards due at once", "expired exactly once", "otherwise", "seconds", "rounds of the clock", "a second")
+    )
+    grid.add(
+        f"{batches:,}", f"{times[1]:,}", f"{batches - times[1]:,}", f"{took:.1f}", rounds, f"{batches / took:,.0f}"
+    )
+    how = "Each card has missed its reminder, its escalation and its end; one clock sweeps until nothing is due."
+    return Section("B3 Everything expires at once", how, [grid])
 
 
 def _post(store: Store, batches: int) -> None:
@@ -66,4 +74,4 @@ def _let_pass(store: Store, batches: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    measure(int(sys.argv[1]) if sys.argv[1:] else MANY).show(Console(width=110))

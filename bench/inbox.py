@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from slack_sdk import WebClient
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
+
+from figures import Grid, Section  # noqa: E402 - beside this file
 
 from approvals import valkey  # noqa: E402 - this checkout, wherever it is started from
 from approvals.inbox import digest  # noqa: E402 - as above
@@ -34,7 +35,7 @@ from builders import STATE_KEY, a_call, a_content, a_requirement, lease_run, sta
 from policies.law import Law, load_law  # noqa: E402 - as above
 from policies.money import eur  # noqa: E402 - as above
 
-SIZES = (1_000, 10_000, 100_000)
+SIZES = (1_000, 10_000)
 ROUNDS = 60
 PER_RUN = 100
 RADII, REQUESTERS = 40, 30
@@ -42,11 +43,9 @@ TIERS = ("billing",) * 7 + ("ops_leads",) * 2 + ("support",)
 OLGA = "U0002"
 
 
-def main(sizes: tuple[int, ...] = SIZES) -> None:
+def measure(sizes: tuple[int, ...] = SIZES) -> Section:
     """Let ever more cards wait, and read pages as Olga, who belongs to three tiers and has approved some of them."""
-    table = Table(title="One page of the Home tab (20 cards, read, judged and rendered), by how many cards wait")
-    for column in ("cards wait", "page", "p50 ms", "p95 ms", "own CPU ms", "index MiB", "all MiB"):
-        table.add_column(column, justify="left" if column == "page" else "right")
+    grid = Grid(("cards wait", "page", "p50 ms", "p95 ms", "own CPU ms", "index MiB", "all MiB"))
     with _a_store() as store:
         law = load_law(["policies.rules"], (ROOT / "policies" / "rules" / "reviewers.toml").read_text())
         deps, posted = _deps(store, law), 0
@@ -60,8 +59,9 @@ def main(sizes: tuple[int, ...] = SIZES) -> None:
                 walls, busy = [wall for wall, _ in took], [cpu for _, cpu in took]
                 cuts = statistics.quantiles(walls, n=20)
                 row = (f"{size:,}", name, f"{statistics.median(walls):.1f}", f"{cuts[-1]:.1f}")
-                table.add_row(*row, f"{statistics.median(busy):.1f}", f"{index:.0f}", f"{total:.0f}")
-    Console(width=110).print(table)
+                grid.add(*row, f"{statistics.median(busy):.1f}", f"{index:.0f}", f"{total:.0f}")
+    how = "One page of the Home tab (20 cards: read, judged and rendered), by how many cards wait."
+    return Section("B3 A reviewer's inbox", how, [grid], ["aim: 50 ms (p95), and the same however many wait."])
 
 
 @contextmanager
@@ -179,4 +179,4 @@ def _index_bytes(store: Store) -> int:
 
 
 if __name__ == "__main__":
-    main(tuple(map(int, sys.argv[1:])) or SIZES)
+    measure(tuple(map(int, sys.argv[1:])) or SIZES).show(Console(width=110))

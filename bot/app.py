@@ -7,15 +7,28 @@ from typing import Any
 
 from slack_bolt import Ack, App, BoltResponse
 
-from bot import actions, run_controls, starts
-from bot.asker import asker_of
+from bot import actions, home_tab, past, run_controls, starts, undoing
+from bot.ack_time import TimedApp
+from bot.asker import Asker, asker_of
 from bot.deps import Deps
 from bot.ids import ActionId
 from bot.opening_modals import OPENINGS
 from bot.operating import MARKING, OPERATING
-from bot.payloads import Click, Submission, read_click, read_mention, read_slash, read_submission, read_typed
+from bot.payloads import (
+    Click,
+    Submission,
+    read_click,
+    read_home_opened,
+    read_mention,
+    read_slash,
+    read_submission,
+    read_typed,
+    who_sent,
+)
+from bot.readers import speaking_to
+from bot.undo_settling import UNDO_MARKING, UNDO_OPERATING
 from bot.views import SUBMISSIONS, Errors
-from bot.work import explained, later
+from bot.work import explained, later, once
 
 #: Bolt acknowledges from this pool; with its default of five threads a burst of clicks would be answered too late.
 LISTENERS = 64
@@ -24,16 +37,24 @@ CLICKS: dict[str, Callable[[Deps, Click], None]] = {
     ActionId.APPROVE: actions.approve,
     ActionId.APPROVE_ALL: actions.approve_all,
     ActionId.ON_IT: actions.on_it,
+    ActionId.UNDO: undoing.undo,
     ActionId.CANCEL: run_controls.cancel,
     ActionId.ASK_AGAIN: run_controls.ask_again,
+    ActionId.HOME_PAGE: home_tab.turn,
+    ActionId.HOME_FILTER: home_tab.filter_by,
+    ActionId.TIMELINE: past.open_timeline,
+    ActionId.PAST_BACK: past.turn_past,
+    ActionId.PAST_NEXT: past.turn_past,
     **OPENINGS,
     **OPERATING,
+    **UNDO_OPERATING,
 }
 
 
 def create_app(deps: Deps) -> App:
     """A Bolt app over these dependencies; the same for Socket Mode and HTTP."""
-    app = App(
+    app = TimedApp(
+        deps.timings,
         client=deps.client,
         signing_secret=deps.signing_secret or "not used in Socket Mode",
         listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
@@ -42,10 +63,11 @@ def create_app(deps: Deps) -> App:
     )
     for action_id, work in CLICKS.items():
         app.action(action_id)(_clicked(deps, work))
-    for callback_id, submit in (SUBMISSIONS | MARKING).items():
+    for callback_id, submit in (SUBMISSIONS | MARKING | UNDO_MARKING).items():
         app.view(callback_id)(_submitted(deps, submit))
     app.event("app_mention")(_mentioned(deps))
     app.event("message")(_messaged(deps))
+    app.event("app_home_opened")(_home_opened(deps))
     app.command("/vobo")(_commanded(deps))
     app.error(_failed(deps))
     return app
@@ -54,7 +76,7 @@ def create_app(deps: Deps) -> App:
 def _clicked(deps: Deps, work: Callable[[Deps, Click], None]) -> Callable[..., None]:
     def handle(ack: Ack, body: dict[str, Any]) -> None:
         click = read_click(body)
-        later(deps, asker_of(click), lambda: work(deps, click))
+        later(deps, asker_of(click), lambda: once(deps, click, work))
         ack()
 
     return handle
@@ -62,10 +84,11 @@ def _clicked(deps: Deps, work: Callable[[Deps, Click], None]) -> Callable[..., N
 
 def _submitted(deps: Deps, submit: Callable[[Deps, Submission], Errors]) -> Callable[..., None]:
     def handle(ack: Ack, body: dict[str, Any]) -> None:
-        try:
-            errors = submit(deps, read_submission(body))
-        except Exception as error:  # noqa: BLE001 - the modal is open: the person reads the sentence at its first input
-            errors = {first_input(body): explained(deps, error)}
+        with speaking_to(deps.store, who_sent(body), deps.language):
+            try:
+                errors = submit(deps, read_submission(body))
+            except Exception as error:  # noqa: BLE001 - the modal is open: the person reads it at its first input
+                errors = {first_input(body): explained(deps, error)}
         if errors:
             ack(response_action="errors", errors=errors)
         else:
@@ -91,6 +114,15 @@ def _messaged(deps: Deps) -> Callable[..., None]:
     return handle
 
 
+def _home_opened(deps: Deps) -> Callable[..., None]:
+    def handle(body: dict[str, Any]) -> None:
+        event = read_home_opened(body)
+        if event:
+            later(deps, Asker(event.user, "", None), lambda: home_tab.opened(deps, event))
+
+    return handle
+
+
 def _commanded(deps: Deps) -> Callable[..., None]:
     def handle(ack: Ack, body: dict[str, Any]) -> None:
         said = read_slash(body)
@@ -103,7 +135,8 @@ def _commanded(deps: Deps) -> Callable[..., None]:
 def _failed(deps: Deps) -> Callable[..., BoltResponse]:
     def handle(error: Exception, body: dict[str, Any]) -> BoltResponse:
         """What nobody could read: acknowledged, so that Slack does not send it again, and logged."""
-        sentence = explained(deps, error)
+        with speaking_to(deps.store, who_sent(body), deps.language):
+            sentence = explained(deps, error)
         if body.get("type") == "view_submission":
             errors = {"response_action": "errors", "errors": {first_input(body): sentence}}
             return BoltResponse(status=200, body=json.dumps(errors), headers={"content-type": ["application/json"]})

@@ -14,8 +14,9 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.webhook import WebhookClient
 
 from approvals.health import Health, silent_store
+from approvals.ledger_door import LedgerDoor
+from approvals.metrics import exposed
 from approvals.opening import Opened, open_store
-from approvals.settings import SettingsRefused
 from approvals.store import Store
 from bot.app import create_app
 from bot.deps import Deps
@@ -114,17 +115,23 @@ def identify(client: WebClient) -> Identity:
     try:
         told: Any = client.auth_test()
     except SlackApiError as refused:
-        error = refused.response.get("error", "unknown")
-        raise BotCannotStart(
-            f"Slack refuses SLACK_BOT_TOKEN ({error}). Copy the bot token (xoxb-...) from OAuth & Permissions in the"
-            " Slack app's settings; after a reinstallation it is a new one."
-        ) from refused
+        raise BotCannotStart(token_refused(refused)) from refused
     except (SlackClientError, OSError) as failed:
-        raise BotCannotStart(
-            f"Slack does not answer at {client.base_url} ({type(failed).__name__})."
-            " Check the network and SLACK_API_URL."
-        ) from failed
+        raise BotCannotStart(unanswered(client, failed)) from failed
     return Identity(team=told["team_id"], user=told["user_id"], url=told.get("url") or "")
+
+
+def token_refused(refused: SlackApiError) -> str:
+    """That Slack does not take the token, and where the right one is."""
+    return (
+        f"Slack refuses SLACK_BOT_TOKEN ({refused.response.get('error', 'unknown')}). Copy the bot token (xoxb-...)"
+        " from OAuth & Permissions in the Slack app's settings; after a reinstallation it is a new one."
+    )
+
+
+def unanswered(client: WebClient, failed: Exception) -> str:
+    """That Slack is silent."""
+    return f"Slack does not answer at {client.base_url} ({type(failed).__name__}). Check the network and SLACK_API_URL."
 
 
 def read_law(settings: BotSettings) -> Law:
@@ -134,14 +141,7 @@ def read_law(settings: BotSettings) -> Law:
         SettingsRefused: VOBO_REVIEWERS cannot be read.
         LawRefused: a rule or `reviewers.toml` cannot be used.
     """
-    try:
-        text = settings.reviewers.read_text()
-    except OSError as failed:
-        raise SettingsRefused(
-            f"VOBO_REVIEWERS names {settings.reviewers}, which cannot be read ({failed.strerror})."
-            " Set it to the path of your reviewers.toml."
-        ) from failed
-    return load_law(settings.rules, text)
+    return load_law(settings.rules, settings.reviewers_text())
 
 
 def assemble(settings: BotSettings) -> Bot:
@@ -160,7 +160,8 @@ def assemble(settings: BotSettings) -> Bot:
     bot = Bot(deps, make_relay(deps, settings), make_transports(settings, app, client, deps.store), None, stopping, [])
     if settings.health_port is None:
         return bot
-    health = Health(settings.health_port, bot.missing)
+    metrics = exposed(deps.store, deps.timings)
+    health = Health(settings.health_port, bot.missing, settings.health_host, metrics=metrics)
     return Bot(bot.deps, bot.relay, bot.transports, health, stopping, bot.threads)
 
 
@@ -198,16 +199,18 @@ def make_deps(settings: BotSettings, law: Law, opened: Opened, client: WebClient
         bot_user=identity.user,
         home_url=identity.url,
         nudge=nudge,
+        ledger=LedgerDoor(settings.ledger_url),
         signing_secret=settings.signing_secret.get_secret_value() if settings.signing_secret else None,
         ops_channel=settings.ops_channel,
-        agent=settings.first_agent,
+        agents=settings.agent_names,
+        language=settings.language,
         log=log,
     )
 
 
 def make_relay(deps: Deps, settings: BotSettings) -> Relay:
     """The relay of this process; whether it leads, the store says."""
-    renderer = Renderer(deps.store, deps.words, deps.ops_channel, deps.home_url)
+    renderer = Renderer(deps.store, deps.words, deps.ops_channel, deps.home_url, deps.language)
     url = settings.alert_webhook.get_secret_value() if settings.alert_webhook else None
 
     def second_route(text: str) -> None:
@@ -219,7 +222,8 @@ def make_relay(deps: Deps, settings: BotSettings) -> Relay:
         except OSError as failed:
             deps.log.warning("VOBO_ALERT_WEBHOOK does not answer: %s", type(failed).__name__)
 
-    return Relay(deps.store, renderer, Sender(deps.client), secrets.token_hex(8), second_route=second_route)
+    sender, token = Sender(deps.client), secrets.token_hex(8)
+    return Relay(deps.store, renderer, sender, token, second_route=second_route, timings=deps.timings)
 
 
 def make_transports(settings: BotSettings, app: App, client: WebClient, store: Store) -> tuple[Transport, ...]:

@@ -5,12 +5,14 @@ from typing import Literal
 from approvals.models import Call, Person, Run
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.language import say, switch_to
 from bot.payloads import Sender
-from bot.text import inert
-from policies.authority import may_decide, may_operate, may_start
+from bot.refusals import from_elsewhere, may_not_decide, may_not_operate, may_not_start
+from policies.authority import Refusal, may_decide, may_operate, may_start
 from policies.requirement import Requirement
 
 Verdict = Literal["approve", "edit", "reject"]
+#: As the ledger keeps it, whatever language the person reads.
 ELSEWHERE = "Only members of the home workspace may do this; you are from another."
 
 
@@ -34,20 +36,30 @@ def refuse_by_law(  # noqa: PLR0917 - who, what, how, in reading order
     Raises:
         Refused: with the sentence for the person; noted in the ledger.
     """
+    refusal = _refusal(deps, sender, call, person, verdict, requirement)
+    if refusal:
+        deps.store.calls.note(call.key, event="decision_refused", person=person, detail=f"{verdict}: {refusal.cause}")
+        raise Refused(may_not_decide(refusal, requirement))
+
+
+def entitled(deps: Deps, sender: Sender, call: Call, person: Person) -> bool:
+    """Whether this person may give any verdict on this call. Asking is no attempt: nothing is noted."""
+    return _refusal(deps, sender, call, person, "reject", call.content.requirement) is None
+
+
+def _refusal(  # noqa: PLR0917 - as above
+    deps: Deps, sender: Sender, call: Call, person: Person, verdict: Verdict, requirement: Requirement
+) -> Refusal | None:
     run = deps.store.runs.load(call.run)
-    requester = run.requester if run else person.user
-    refusal = may_decide(
+    return may_decide(
         deps.people(),
         requirement,
         person,
-        requester=requester,
+        requester=run.requester if run else person.user,
         clicker_team=sender.team,
         verdict=verdict,
         escalated=_escalated(deps, call),
     )
-    if refusal:
-        deps.store.calls.note(call.key, event="decision_refused", person=person, detail=f"{verdict}: {refusal.cause}")
-        raise Refused(inert(refusal.sentence))
 
 
 def _escalated(deps: Deps, call: Call) -> bool:
@@ -66,8 +78,8 @@ def known(deps: Deps, sender: Sender, call: Call) -> Person:
     if sender.team != deps.home_team:
         stranger = Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
         deps.store.calls.note(call.key, event="decision_refused", person=stranger, detail="from another workspace")
-        raise Refused(ELSEWHERE)
-    return deps.desk.ask(sender.user)
+        raise Refused(from_elsewhere())
+    return _asked(deps, sender)
 
 
 def reader(deps: Deps, sender: Sender, call: Call) -> Person:
@@ -80,23 +92,23 @@ def reader(deps: Deps, sender: Sender, call: Call) -> Person:
     person = known(deps, sender, call)
     if person.guest or person.bot or person.deactivated or person.stranger or person.team != deps.home_team:
         deps.store.calls.note(call.key, event="details_refused", person=person, detail="not a full member")
-        raise Refused("Only full members of this workspace may read the details.")
+        raise Refused(say("Only full members of this workspace may read the details."))
     return person
 
 
-def starter(deps: Deps, sender: Sender) -> Person:
-    """The person, when they may start runs.
+def starter(deps: Deps, sender: Sender, agent: str) -> Person:
+    """The person, when they may start runs of this agent.
 
     Raises:
         Refused: they may not.
         SlackUnavailable: nobody can tell who they are.
     """
     if sender.team != deps.home_team:
-        raise Refused(ELSEWHERE)
-    person = deps.desk.ask(sender.user)
-    refusal = may_start(deps.law.reviewers, person, clicker_team=sender.team, agent=deps.agent)
+        raise Refused(from_elsewhere())
+    person = _asked(deps, sender)
+    refusal = may_start(deps.law.reviewers, person, clicker_team=sender.team, agent=agent)
     if refusal:
-        raise Refused(inert(refusal.sentence))
+        raise Refused(may_not_start(refusal))
     return person
 
 
@@ -109,14 +121,21 @@ def operator(deps: Deps, sender: Sender, control: str, subject: str) -> Person:
     """
     if sender.team != deps.home_team:
         person = Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
-        sentence: str | None = ELSEWHERE
+        sentence, told = ELSEWHERE, from_elsewhere()
     else:
-        person = deps.desk.ask(sender.user)
+        person = _asked(deps, sender)
         refusal = may_operate(deps.people(), person, clicker_team=sender.team)
-        sentence = refusal.sentence if refusal else None
-    if sentence:
-        deps.store.operators.refused(control, subject, by=person, reason=sentence)
-        raise Refused(inert(sentence))
+        if refusal is None:
+            return person
+        sentence, told = refusal.sentence, may_not_operate(refusal)
+    deps.store.operators.refused(control, subject, by=person, reason=sentence)
+    raise Refused(told)
+
+
+def _asked(deps: Deps, sender: Sender) -> Person:
+    """Who this is, as Slack says now. What is said to them from here on is in the language that Slack told."""
+    person = deps.desk.ask(sender.user)
+    switch_to(person.locale, person.tz)
     return person
 
 
@@ -128,5 +147,5 @@ def owner(deps: Deps, sender: Sender, run: Run, control: str) -> Person:
         SlackUnavailable: nobody can tell who they are.
     """
     if sender.user == run.requester and sender.team == deps.home_team:
-        return deps.desk.ask(sender.user)
+        return _asked(deps, sender)
     return operator(deps, sender, control, run.id)

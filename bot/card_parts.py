@@ -6,12 +6,28 @@ from approvals.lifecycle import State
 from approvals.models import Call
 from approvals.preview import Preview, Row
 from approvals.seal import short_seal
+from bot.agent_names import of_call
 from bot.allowance import Allowance
-from bot.blocks import Block, actions, bullets, button, confirm, context, leaf, line, plain_text, quote, rich, section
+from bot.blocks import (
+    Block,
+    actions,
+    bullets,
+    button,
+    confirm,
+    context,
+    leaf,
+    line,
+    plain_text,
+    quote,
+    rich,
+    section,
+    text_length,
+)
 from bot.card_status import status
 from bot.card_text import irreversible, limits_of, undo_of
 from bot.card_warnings import warnings
 from bot.details import fully_readable
+from bot.drift_words import drift_asked, drift_lines
 from bot.ids import ActionId, CallRef, call_block, decided_block
 from bot.language import say, say_count
 from bot.standing import CardLaw, standing
@@ -76,15 +92,17 @@ def _mrkdwn(part: Block) -> str:
 def _body(call: Call, law: CardLaw, allowance: Allowance, frame: Frame) -> Block:
     preview, wide = call.content.preview, 2 if frame.of <= FULL_CARD // 2 else 1
     headline = allowance.take(one_line(preview.headline), 200) if frame.heading else ""
+    drifted = drift_lines(call)
+    allowance.left -= text_length(drifted)  # shown whole, however little is left: the rest makes room
     must = [allowance.take(text, 170 * wide) for text in warnings(call, law.version)]
     who = allowance.take(one_line(_who(call, law, frame)), 170 * wide)
     points = [allowance.take(one_line(text), most * wide) for text, most in _points(call)]
     allowance.cut = allowance.cut or len(preview.impact) > _IMPACTS
     body = allowance.take(one_line(preview.body or ""), 120 * wide)
-    rows = [allowance.take(text, 85) for text in _rows(preview, call.key)] if not any(must) else []
+    rows = [allowance.take(text, 85) for text in _rows(preview, call.key)] if not any(must) and not drifted else []
     words = allowance.take(agents_words(call), 160) if frame.words else ""
     parts = [_heading(call, headline)] if frame.heading else []
-    shown = [*(line(leaf("⚠ "), leaf(text, bold=True)) for text in must if text)]
+    shown = [*drifted, *(line(leaf("⚠ "), leaf(text, bold=True)) for text in must if text)]
     shown += [line(leaf(text, bold=at == 0)) for at, text in enumerate(points) if text]
     parts += [bullets(shown)] if shown else []
     parts += [line(leaf(who, bold=True))] if who else []
@@ -146,7 +164,7 @@ def _controls(call: Call, of: int, *, more: bool) -> Block:
     approve = button(
         say("Approve"), ActionId.APPROVE, value, style="primary", label=say("Approve call {number}", number=call.number)
     )
-    if call.content.requirement.confirm:
+    if call.content.requirement.confirm or drift_asked([call]):
         approve["confirm"] = _asked_twice(call, of)
     reject = button(say("Reject"), ActionId.REJECT, value, label=say("Reject call {number}", number=call.number))
     edit = button(say("Edit"), ActionId.EDIT, value, label=say("Edit call {number}", number=call.number))
@@ -160,15 +178,16 @@ def _asked_twice(call: Call, of: int) -> Block:
     """What happens, in words, before it does."""
     preview = call.content.preview
     title = say("Approve: {what}?", what=cut(one_line(preview.headline), 85))
-    told = [undo_of(call), *(preview.impact[:2] if of <= FULL_CARD // 2 else ())]
-    text = " · ".join(cut(one_line(part), 90) for part in told)
+    told = [drift_asked([call]), undo_of(call), *(preview.impact[:2] if of <= FULL_CARD // 2 else ())]
+    text = " · ".join(cut(one_line(part), 90) for part in told if part)
     return confirm(title, text, say("Approve"), style="danger" if irreversible(call) else "primary")
 
 
 def _small_print(call: Call, run_agent: str) -> Block:
     tool = inert(call.tool, 60)
-    if call.agent != run_agent:
-        tool = say("{tool}, asked by agent {agent}", tool=tool, agent=inert(call.agent, 50))
+    agent = of_call(call)
+    if agent != run_agent:
+        tool = say("{tool}, asked by agent {agent}", tool=tool, agent=inert(agent, 50))
     seal = f" · {say('seal {seal}', seal=f'`{short_seal(call.seal)}`')}" if call.seal else ""
     which = say("call {number}, version {version}", number=call.number, version=call.version)
     return context(f"{which} · {tool}{seal}")

@@ -3,6 +3,7 @@
 from approvals.lifecycle import Cause, State
 from approvals.models import Call
 from bot.blocks import Block, leaf, when
+from bot.canary_text import canary_end
 from bot.card_text import NAME
 from bot.common_reasons import shown_reason
 from bot.language import HOLE, around, say, say_list
@@ -38,6 +39,8 @@ def approval(call: Call) -> list[Block]:
 
 def status(call: Call) -> list[Block]:
     """What became of a call that nobody has to decide any more."""
+    if ended := canary_end(call):
+        return [leaf(ended, bold=True)]
     match call.state:
         case State.REJECTED:
             return refusal(call)

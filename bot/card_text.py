@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from approvals.lifecycle import State
 from approvals.models import BatchView, Call
+from bot.agent_names import of_run
 from bot.language import say, say_count, say_list
 from bot.text import clip, cut, inert, one_line
 from policies.money import Money
@@ -61,6 +62,8 @@ def title(view: BatchView) -> str:
         amount = f", {total(waiting)}" if total(waiting) else ""
         return f"{_how_many(view, waiting)}: {view.batch.radius}{amount}"
     word = say("Settled") if settled(view) else say("Decided")
+    if any(call.state is State.UNKNOWN for call in view.calls):
+        word = say("Not settled")  # nothing on it runs any more, and somebody must still find out
     return f"{word}: {view.batch.radius}{tally_of(view)}"
 
 
@@ -119,7 +122,7 @@ def request(view: BatchView) -> str:
 def origin(view: BatchView) -> str:
     """In which run, by which agent; mrkdwn."""
     run = view.run
-    agent = f" · {say('agent {name}', name=inert(run.agent, 80))}" if run.agent else ""
+    agent = f" · {say('agent {name}', name=inert(of_run(run), 80))}" if of_run(run) else ""
     return f"{say('run {id}', id=f'`{run.id}`')}{agent}"
 
 

@@ -2,6 +2,7 @@
 
 from approvals.lifecycle import State
 from approvals.models import BatchView, Call
+from bot.agent_names import of_run
 from bot.blocks import (
     FALLBACK_TEXT,
     Block,
@@ -32,6 +33,7 @@ from bot.card_text import (
     together,
 )
 from bot.details import fully_readable
+from bot.drift_words import drift_asked
 from bot.ids import FOOTER, RUN, ActionId, BatchRef
 from bot.language import say, say_count
 from bot.standing import Addressed, CardLaw
@@ -82,7 +84,7 @@ def _head(view: BatchView, waiting: list[Call], law: CardLaw) -> list[Block]:
 def _frame(view: BatchView, waiting: list[Call], *, who: str, words: str) -> Frame:
     alone = len(view.calls) == 1
     heading = not alone or not waiting or len(one_line(waiting[0].content.preview.headline)) > HEADING
-    return Frame(len(view.calls), heading=heading, who=not who, words=not words, agent=view.run.agent)
+    return Frame(len(view.calls), heading=heading, who=not who, words=not words, agent=of_run(view.run))
 
 
 def _same_who(waiting: list[Call], law: CardLaw) -> str:
@@ -144,7 +146,7 @@ def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
 
 def _asking_again(view: BatchView) -> list[Block]:
     """What nobody decided may be asked once more, by whoever asked."""
-    if not any(call.state is State.EXPIRED for call in view.calls):
+    if view.run.canary or not any(call.state is State.EXPIRED for call in view.calls):
         return []
     label = say("Ask the agent the same again")
     return [actions(RUN, button(say("Ask again"), ActionId.ASK_AGAIN, view.run.id, label=label))]
@@ -156,7 +158,9 @@ def _approve_all(view: BatchView, waiting: list[Call], value: str) -> Block:
     found = button(say("Approve all {number}", number=number), ActionId.APPROVE_ALL, value, label=label)
     lost = any(map(irreversible, waiting))
     radius = cut(one_line(view.batch.radius), 60)
-    parts = [together(waiting, 170), f"{radius[:1].upper()}{radius[1:]}", *([say("Cannot be undone")] if lost else [])]
+    changed = drift_asked(waiting)
+    parts = [*([changed] if changed else []), together(waiting, 170 - len(changed))]
+    parts += [f"{radius[:1].upper()}{radius[1:]}", *([say("Cannot be undone")] if lost else [])]
     title = say_count(number, "Approve {number} call?", "Approve {number} calls?")
     yes = say("Approve all {number}", number=number)
     style = "danger" if lost else "primary"

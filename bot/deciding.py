@@ -3,20 +3,27 @@
 import time
 from collections.abc import Callable
 
+from approvals import tracing
 from approvals.lifecycle import State
 from approvals.models import Call, Decision, Person
 from approvals.outcomes import Answer, Outcome
 from approvals.sealing import intact
+from bot import home_tab
 from bot.authority import Verdict
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.language import say
 
 #: A card is clickable a moment before its posting is recorded.
 _POSTING_TRIES = 6
 _POSTING_WAIT_S = 0.25
-CHANGED = "What is stored about this call is not what was sealed, so it cannot be approved. Ops has been told."
 EXECUTE, REFRESH, START = "worker.jobs.execute_batch", "worker.jobs.refresh_call", "worker.jobs.start_run"
 RECONCILE = "worker.jobs.reconcile_call"
+
+
+def changed() -> str:
+    """What a person is told about a record that is not the sealed one."""
+    return say("What is stored about this call is not what was sealed, so it cannot be approved. Ops has been told.")
 
 
 def wanted(deps: Deps, key: str) -> Call:
@@ -27,7 +34,7 @@ def wanted(deps: Deps, key: str) -> Call:
     """
     call = deps.store.calls.load(key)
     if call is None:
-        raise Refused("This call is no longer kept. Ask the agent again if it is still needed.")
+        raise Refused(say("This call is no longer kept. Ask the agent again if it is still needed."))
     return call
 
 
@@ -46,7 +53,7 @@ def refuse_changed(deps: Deps, call: Call) -> None:
         f"seal:{call.key}", event="seal_broken", reason="refused at the click", run=call.run, call=call.key
     )
     deps.wake.set()
-    raise Refused(CHANGED)
+    raise Refused(changed())
 
 
 def decision(deps: Deps, call: Call, version: int, verdict: Verdict, person: Person) -> Decision:
@@ -77,17 +84,23 @@ def decided(deps: Deps, person: Person, verb: Callable[[Person], Answer]) -> Ans
 
 def after_decision(deps: Deps, call: Call, person: Person, answer: Answer) -> None:
     """What follows a decision that stands: the card, the worker, and the freshness of everybody it rests on."""
-    deps.wake.set()
+    about = {"batch": call.batch, "call": call.key, "tool": call.tool, "version": call.version}
+    verdict = answer.detail.get("verdict")
+    tracing.mark("call.decide", run=call.run, **about, outcome=answer.outcome.value, verdict=verdict)
     if not answer.ok:
         deps.store.calls.note(call.key, event="decision_late", person=person, detail=answer.outcome.value)
         if call.batch and answer.outcome is not Outcome.NOT_FOUND:
             deps.store.outbox.owe("card", call.batch)  # whoever sees an old card sees the new one now
+        deps.wake.set()
         return
-    earlier = {one.reviewer for one in call.decisions if one.verdict != "reject"}
-    deps.watch.add({person.user, *earlier})
-    if call.batch and not any(one.state is State.PENDING_REVIEW for one in _siblings(deps, call)):
-        deps.watch.round()
+    siblings = _siblings(deps, call)
+    approvers = {one.reviewer for each in (call, *siblings) for one in each.decisions if one.verdict != "reject"}
+    deps.watch.add({person.user, *approvers})
+    if call.batch and not any(one.state is State.PENDING_REVIEW for one in siblings):
+        deps.watch.refresh(approvers)  # the worker claims under these snapshots, and that comes first
         deps.nudge(EXECUTE, call.batch)
+    home_tab.again(deps, person.user)
+    deps.wake.set()
 
 
 def _siblings(deps: Deps, call: Call) -> tuple[Call, ...]:

@@ -9,7 +9,11 @@ from datetime import UTC, datetime
 
 from slack_sdk import WebClient
 
+from approvals.ledger import Ledger
+from approvals.metrics import Timings
 from approvals.store import Store
+from bot.home_visits import Visits
+from bot.language import ENGLISH
 from bot.people import PeopleDesk, Watch
 from bot.standing import ReviewersLaw
 from policies.law import Law
@@ -21,8 +25,10 @@ class Deps:
     """What `create_app` is given.
 
     `nudge(job, argument)` hints the queue at work, `wake` wakes the relay; both are only hints. `pool` runs what
-    follows an acknowledgement; `home_url` is where Slack shows the workspace.
-    `agent` is the name under which runs are recorded (empty: the worker's first).
+    follows an acknowledgement; `home_url` is where Slack shows the workspace. `ledger()` opens the ledger
+    or raises `LedgerUnreachable`.
+    `agents` are the names that a request may begin with; the first is asked when it names none (empty: the worker's).
+    `language` is the workspace's: what many read is said in it.
     """
 
     store: Store
@@ -35,16 +41,20 @@ class Deps:
     bot_user: str
     home_url: str = ""
     nudge: Callable[[str, str], None]
+    ledger: Callable[[], Ledger]
     signing_secret: str | None = None
     ops_channel: str | None = None
-    agent: str = ""
+    agents: tuple[str, ...] = ("",)
+    language: str = ENGLISH
+    visits: Visits = field(default_factory=Visits)
     wake: threading.Event = field(default_factory=threading.Event)
+    timings: Timings = field(default_factory=Timings)
     log: logging.Logger = field(default_factory=lambda: logging.getLogger("vobo.bot"))
 
     @property
     def words(self) -> ReviewersLaw:
         """The part of the law that rendering needs."""
-        return ReviewersLaw(self.law.reviewers, self.people)
+        return ReviewersLaw(self.law.reviewers, self.people, self.law.version)
 
     def people(self) -> Reviewers:
         """Who decides now, stand-ins of the day included."""

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from approvals.models import Call, CallContent
+from bot.agent_names import of_call
 from bot.blocks import Block, bullets, leaf, line, preformatted, rich, when
 from bot.card_text import limits_of, undo_of
 from bot.common_reasons import shown_reason
+from bot.drift_words import drift_rows, look_lines
 from bot.language import HOLE, around, say
 from bot.lookalikes import lookalikes
 from bot.standing import law_changed
@@ -67,7 +69,7 @@ def detail_pages(call: Call, around_it: Around | None = None) -> list[list[Block
 def _now(call: Call, beside: Around) -> list[Block]:
     """Whether anything has changed since it was asked, as far as that is known."""
     changed = law_changed(call, beside.law)
-    said = [line(leaf(f"⚠ {changed}", bold=True))] if changed else []
+    said = [*look_lines(call), *([line(leaf(f"⚠ {changed}", bold=True))] if changed else [])]
     again = say("It is looked up again before the call runs; if it differs, the call comes back here.")
     if call.version > 1:
         looked = leaf(say("Our data as it was when version {number} was made.", number=call.version))
@@ -83,6 +85,7 @@ def _parts(call: Call, beside: Around) -> Iterator[Part]:
     """What is short and weighs most comes first; what is long follows, to the last row."""
     content, preview = call.content, call.content.preview
     yield Part(say("What would happen"), preview.headline)
+    yield Part(say("Changed since it was proposed"), drift_rows(call))
     yield Part(say("Changed since the version before"), "\n".join(content.previous))
     yield Part(say("Why it could not be judged"), content.problem or "")
     yield Part(say("Unusual letters"), _unusual(content))
@@ -128,7 +131,7 @@ def _identity(call: Call) -> str:
     needs = call.content.requirement
     lines = {
         say("tool"): call.tool,
-        say("agent"): f"{call.agent} ({call.content.agent_version})",
+        say("agent"): f"{of_call(call)} ({call.content.agent_version})",
         say("blast radius"): needs.radius,
         say("resources"): ", ".join(needs.resources) or say("none named"),
         say("call"): say("{key}, version {number}", key=call.key, number=call.version),

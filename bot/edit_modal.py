@@ -25,8 +25,11 @@ def nothing_to_edit(place: Place, number: int) -> View:
     return notice(CallbackId.EDIT, _title(number), place, why)
 
 
-def edit_modal(fields: Sequence[EditField], place: Place, number: int) -> View:
-    """The subset first, then a choice of the line to change, then the inputs of the lines that were chosen."""
+def edit_modal(fields: Sequence[EditField], place: Place, number: int, told: Sequence[Block] = ()) -> View:
+    """The subset first, then a choice of the line to change, then the inputs of the lines that were chosen.
+
+    `told` are lines about the call as a whole: what its data is now.
+    """
     shown = shown_fields(fields, place.lines)
     choice = _choice_of_line(fields, place.lines)
     if not shown and not choice:
@@ -35,7 +38,7 @@ def edit_modal(fields: Sequence[EditField], place: Place, number: int) -> View:
     subsets = [one for one in shown if one.kind == "subset"]
     newest = fields[place.lines[-1]].pointer if place.lines and place.lines[-1] < len(fields) else ""
     inputs = [_input(one, focus=one.pointer == newest) for one in shown if one.kind != "subset"]
-    blocks: list[Block] = [rich(line(leaf(intro))), *map(_input, subsets), *choice, *inputs]
+    blocks: list[Block] = [rich(*told, line(leaf(intro))), *map(_input, subsets), *choice, *inputs]
     blocks += _left_out(fields)
     return modal(CallbackId.EDIT, _title(number), blocks, place, submit=say("Save and approve"))
 

@@ -33,7 +33,7 @@ def editable(deps: Deps, call: Call, version: int) -> Arguments | None:
         # The form would be read by one law and checked by another.
         raise Refused(being_updated())
     rule = deps.law.rules.get(call.tool)
-    if rule is None or call.content.problem:
+    if rule is None or call.content.problem or call.canary:
         return None
     try:
         return read_arguments(rule.arguments, call.content.arguments)

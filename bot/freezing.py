@@ -3,6 +3,7 @@
 from bot.asker import asker_of, tell
 from bot.authority import operator
 from bot.deps import Deps
+from bot.language import say
 from bot.payloads import Slash
 from bot.text import inert
 
@@ -24,20 +25,20 @@ def freezing(deps: Deps, said: Slash, request: str) -> None:
     verb, _, reason = (part.strip() for part in request.partition(" "))
     person = operator(deps, said.sender, verb.lower(), "effects")
     if not reason:
-        tell(deps, asker_of(said), f"Say why, for example `/vobo {verb.lower()} the payment provider answers twice`.")
+        why = say("Say why, for example `/vobo {verb} the payment provider answers twice`.", verb=verb.lower())
+        tell(deps, asker_of(said), why)
         return
     switches = deps.store.switches
     if verb.lower() == FREEZE:
         switches.freeze(person.name, reason)
+        frozen = inert(switches.frozen() or "")
         tell(
-            deps,
-            asker_of(said),
-            f"Frozen: nothing new runs, decisions go on. Effects are {inert(switches.frozen() or '')}.",
+            deps, asker_of(said), say("Frozen: nothing new runs, decisions go on. Effects are {frozen}.", frozen=frozen)
         )
         return
     was = switches.frozen()
     if was is None:
-        tell(deps, asker_of(said), "Nothing is frozen.")
+        tell(deps, asker_of(said), say("Nothing is frozen."))
         return
     switches.unfreeze(person.name, reason)
-    tell(deps, asker_of(said), "Unfrozen: approved calls run again, those whose time has passed lapse.")
+    tell(deps, asker_of(said), say("Unfrozen: approved calls run again, those whose time has passed lapse."))

@@ -14,6 +14,8 @@ class ActionId(StrEnum):
     REJECT = "call.reject"
     EDIT = "call.edit"
     DETAILS = "call.details"
+    LINE = "edit.line"
+    UNDO = "call.undo"
     APPROVE_ALL = "batch.approve_all"
     REJECT_ALL = "batch.reject_all"
     REVIEW = "batch.review"
@@ -23,10 +25,18 @@ class ActionId(StrEnum):
     RECONCILE = "ops.reconcile"
     MARK_DONE = "ops.mark_done"
     MARK_NOT_DONE = "ops.mark_not_done"
+    RECONCILE_UNDO = "ops.reconcile_undo"
+    MARK_UNDONE = "ops.mark_undone"
+    MARK_NOT_UNDONE = "ops.mark_not_undone"
     REQUEUE = "ops.requeue"
     CLOSE = "ops.close"
     PAGE_BACK = "details.page_back"
     PAGE_NEXT = "details.page_next"
+    HOME_PAGE = "home.page"
+    HOME_FILTER = "home.filter"
+    TIMELINE = "run.timeline"
+    PAST_BACK = "past.page_back"
+    PAST_NEXT = "past.page_next"
 
 
 class CallbackId(StrEnum):
@@ -38,6 +48,10 @@ class CallbackId(StrEnum):
     DETAILS = "details"
     MARK_DONE = "mark_done"
     MARK_NOT_DONE = "mark_not_done"
+    MARK_UNDONE = "mark_undone"
+    MARK_NOT_UNDONE = "mark_not_undone"
+    TIMELINE = "timeline"
+    HISTORY = "history"
 
 
 #: The action id of every input of a modal.
@@ -52,6 +66,7 @@ OPS = "ops"
 
 _WORD = r"[A-Za-z0-9_\-]{1,80}"
 _CALL = re.compile(rf"({_WORD}):([0-9]{{1,9}})")
+_UNDO = re.compile(rf"({_WORD}):({_WORD})")
 _BATCH = re.compile(rf"({_WORD}):([0-9]{{1,9}}):([0-9]{{1,9}}(?:\.[0-9]{{1,9}})*)")
 
 
@@ -67,6 +82,16 @@ class CallRef(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.key}:{self.version}"
+
+
+class UndoRef(NamedTuple):
+    """One attempt at taking a call back, as the operators' controls name it: what is said is about that one alone."""
+
+    key: str
+    attempt: str
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.attempt}"
 
 
 class BatchRef(NamedTuple):
@@ -89,6 +114,8 @@ class Place(BaseModel):
     channel: str
     thread_ts: str
     page: int = 0
+    #: The values of the edit dialog that somebody chose to change, by their places among all that can be changed.
+    lines: tuple[int, ...] = ()
 
 
 def read_call_ref(value: str) -> CallRef:
@@ -101,6 +128,18 @@ def read_call_ref(value: str) -> CallRef:
     if match is None:
         raise IdRefused(f"{value[:40]!r} is not the value of a call's button.")
     return CallRef(match[1], int(match[2]))
+
+
+def read_undo_ref(value: str) -> UndoRef:
+    """Read the value of a button that settles an undo.
+
+    Raises:
+        IdRefused: it is not `<call key>:<attempt>`.
+    """
+    match = _UNDO.fullmatch(value)
+    if match is None:
+        raise IdRefused(f"{value[:40]!r} is not the value of a control of ours.")
+    return UndoRef(match[1], match[2])
 
 
 def read_batch_ref(value: str) -> BatchRef:
@@ -126,6 +165,11 @@ def read_id(value: str) -> str:
     return value
 
 
+def is_run_id(text: str) -> bool:
+    """Whether a window about the past is about one run, named by its id; else by words that somebody typed."""
+    return re.fullmatch(r"run_[A-Za-z0-9_\-]{1,76}", text) is not None
+
+
 def is_batch_ref(value: str) -> bool:
     """Whether a modal is about a whole batch."""
     return _BATCH.fullmatch(value) is not None
@@ -141,9 +185,19 @@ def decided_block(key: str) -> str:
     return f"details:{key}"
 
 
+def undo_block(key: str) -> str:
+    """The block id of the offer to take a call back."""
+    return f"undo:{key}"
+
+
 def argument_block(pointer: str) -> str:
     """The block id of the input for one argument."""
     return f"arg:{pointer}"
+
+
+def line_block(number: int) -> str:
+    """The block id of the choice of a line in the edit dialog, after so many were chosen."""
+    return f"line:{number}"
 
 
 def reason_block(key: str) -> str:

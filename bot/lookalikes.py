@@ -42,17 +42,18 @@ def _worth_a_look(text: str) -> bool:
 
 def _in(text: str) -> Iterator[Lookalike]:
     """Everything in this text that is named like a place: mail addresses, links, names with dots in them."""
-    for match in _TOKEN.finditer(text):
-        written = match[0].strip(".!?:…")
+    for written in dict.fromkeys(token.strip(".!?:…") for token in _TOKEN.findall(text)):
         if not _worth_a_look(written):
             continue
         local, host = _parts(written)
+        linked = bool(local) or "://" in written
+        if not linked and "." not in host:
+            continue  # most of a text in another alphabet: what follows costs too much to be asked of every word
         machine = _machine(host)
         odd = machine != host or _PREFIX in host.lower()
-        linked = bool(local) or "://" in written
         if linked and not (odd or not local.isascii()):
             continue  # a path or a query may be in any alphabet; only the name of the place is looked at
-        if not linked and not ("." in host and (any(map(_mixed, host.split("."))) or _PREFIX in host.lower())):
+        if not linked and not any(map(_mixed, host.split("."))) and _PREFIX not in host.lower():
             continue  # a word of another alphabet is no address yet
         drawn = f"{local}@{_people(host)}" if local else _people(host)
         yield Lookalike(written, machine if odd else "", _seems(drawn), _scripts(drawn))

@@ -1,22 +1,25 @@
 """Buttons that open a modal: shown at once and empty, because Slack gives three seconds; filled a moment later."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.actions import viewed
 from bot.asker import Asker, asker_of, tell
-from bot.authority import known, reader, refuse_by_law, reviewer
+from bot.authority import entitled, known, reader, refuse_by_law, reviewer
 from bot.card_text import pending, together
 from bot.deciding import wanted
 from bot.deps import Deps
 from bot.details import Around
+from bot.drift_words import look_lines
 from bot.edit_modal import edit_modal, nothing_to_edit
 from bot.editing import editable
 from bot.errors import BotError, Refused
 from bot.ids import ActionId, CallbackId, CallRef, Place, read_batch_ref, read_call_ref
 from bot.language import say, say_count
+from bot.looks import Looks
 from bot.modals import View, details_modal, loading, notice
 from bot.payloads import Click
 from bot.reject_modal import reject_modal
@@ -55,27 +58,28 @@ def open_reject_all(deps: Deps, click: Click) -> None:
 
 def open_review(deps: Deps, click: Click) -> None:
     """`batch.review`: every call of the card in one window."""
-    ref = read_batch_ref(click.value)
+    ref, looks = read_batch_ref(click.value), Looks(deps)
 
     def fill(place: Place) -> View:
         waiting = pending(viewed(deps, ref))
         person = known(deps, click.sender, waiting[0])
         refuse_by_law(deps, click.sender, waiting[0], person, "reject", waiting[0].content.requirement)
+        looks.ask(call for call in waiting if entitled(deps, click.sender, call, person))
         who = deps.words.who(waiting[0].content.requirement)
         number = say_count(len(waiting), "{number} call.", "{number} calls.")
         return review_modal(waiting, place, f"{number} {who}")
 
-    open_modal(deps, click, CallbackId.REVIEW, say("Decide each call"), fill)
+    open_modal(deps, click, CallbackId.REVIEW, say("Decide each call"), fill, looks)
 
 
 def open_edit(deps: Deps, click: Click) -> None:
     """`call.edit`: what the law lets a reviewer change."""
-    ref = read_call_ref(click.value)
+    ref, looks = read_call_ref(click.value), Looks(deps)
 
     def fill(place: Place) -> View:
-        return _edit(deps, click, ref, place)
+        return _edit(deps, click, ref, place, looks)
 
-    open_modal(deps, click, CallbackId.EDIT, say("Edit"), fill)
+    open_modal(deps, click, CallbackId.EDIT, say("Edit"), fill, looks)
 
 
 def choose_line(deps: Deps, click: Click) -> None:
@@ -84,25 +88,30 @@ def choose_line(deps: Deps, click: Click) -> None:
     chosen = [int(click.value)] if click.value.isdecimal() else []
     lines = tuple(dict.fromkeys((*place.lines, *chosen)))
     now = place.model_copy(update={"lines": lines})
-    _redraw(deps, click, place, lambda: _edit(deps, click, read_call_ref(place.ref), now))
+    _redraw(deps, click, place, lambda: _edit(deps, click, read_call_ref(place.ref), now, Looks(deps)))
 
 
-def _edit(deps: Deps, click: Click, ref: CallRef, place: Place) -> View:
+def _edit(deps: Deps, click: Click, ref: CallRef, place: Place, looks: Looks) -> View:
     call = wanted(deps, ref.key)
     # Whose limit is too low for the call as it is may be the one who lowers it: judged when the edit is saved.
     reviewer(deps, click.sender, call, "reject")
+    looks.ask([call])
     args = editable(deps, call, ref.version)
-    return edit_modal(edit_fields(args), place, call.number) if args else nothing_to_edit(place, call.number)
+    return (
+        edit_modal(edit_fields(args), place, call.number, look_lines(call))
+        if args
+        else nothing_to_edit(place, call.number)
+    )
 
 
 def open_details(deps: Deps, click: Click) -> None:
     """`call.details`: everything, unmasked."""
-    ref = read_call_ref(click.value)
+    ref, looks = read_call_ref(click.value), Looks(deps)
 
     def fill(place: Place) -> View:
-        return _details(deps, click, ref, place)
+        return _details(deps, click, ref, place, looks)
 
-    open_modal(deps, click, CallbackId.DETAILS, say("Details"), fill)
+    open_modal(deps, click, CallbackId.DETAILS, say("Details"), fill, looks)
 
 
 def turn_page(deps: Deps, click: Click) -> None:
@@ -110,7 +119,7 @@ def turn_page(deps: Deps, click: Click) -> None:
     place = Place.model_validate_json(click.metadata)
     page = int(click.value) if click.value.isdecimal() else 0
     now = place.model_copy(update={"page": page})
-    _redraw(deps, click, place, lambda: _details(deps, click, read_call_ref(place.ref), now))
+    _redraw(deps, click, place, lambda: _details(deps, click, read_call_ref(place.ref), now, Looks(deps)))
 
 
 def _redraw(deps: Deps, click: Click, place: Place, make: Callable[[], View]) -> None:
@@ -123,17 +132,26 @@ def _redraw(deps: Deps, click: Click, place: Place, make: Callable[[], View]) ->
     deps.client.views_update(view_id=click.view_id, view=view)
 
 
-def _details(deps: Deps, click: Click, ref: CallRef, place: Place) -> View:
+def _details(deps: Deps, click: Click, ref: CallRef, place: Place, looks: Looks) -> View:
     call = wanted(deps, ref.key)
-    reader(deps, click.sender, call)
+    person = reader(deps, click.sender, call)
+    if entitled(deps, click.sender, call, person):
+        looks.ask([call])
     run = deps.store.runs.load(call.run)
     batch = deps.store.batches.load(call.batch) if call.batch else None
     around = Around(run.request if run else "", deps.law.version, batch.posted_at if batch else None)
     return details_modal(call, place, around)
 
 
-def open_modal(deps: Deps, click: Click, callback: CallbackId, title: str, fill: Callable[[Place], View]) -> None:
-    """Open, then fill; a refusal is told privately and in the window.
+def open_modal(  # noqa: PLR0917 - what, where, how, in reading order
+    deps: Deps,
+    click: Click,
+    callback: CallbackId,
+    title: str,
+    fill: Callable[[Place], View],
+    looks: Looks | None = None,
+) -> None:
+    """Open, then fill; a refusal is told privately and in the window. What `looks` finds soon is shown there too.
 
     Raises:
         Refused: Slack's three seconds were over before the window could be opened.
@@ -145,7 +163,17 @@ def open_modal(deps: Deps, click: Click, callback: CallbackId, title: str, fill:
     except BotError as refused:
         tell(deps, asker_of(click), str(refused))
         view = notice(callback, title, place, say("This cannot be done; the answer is in the thread."))
-    deps.client.views_update(view_id=view_id, view=view)
+    shown: Any = deps.client.views_update(view_id=view_id, view=view)
+    if looks is not None and looks.done_soon():
+        _fill_again(deps, shown["view"], view, lambda: fill(place))
+
+
+def _fill_again(deps: Deps, shown: Any, before: View, fill: Callable[[], View]) -> None:
+    """Show what is known by now, unless the window says so already, was turned to something else, or is closed."""
+    with contextlib.suppress(BotError, SlackClientError):
+        view = fill()
+        if view != before:
+            deps.client.views_update(view_id=shown["id"], hash=shown["hash"], view=view)
 
 
 def _opened(deps: Deps, click: Click, view: View) -> str:

@@ -10,11 +10,14 @@ from bot.deciding import RECONCILE, wanted
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.ids import REASON, ActionId, CallbackId, Place, read_id
+from bot.language import say
 from bot.modals import View
 from bot.opening_modals import open_modal
 from bot.payloads import Click, Submission
-from bot.settle_modal import NO_REASON, read_reason, settle_modal
-from bot.text import inert, plain
+from bot.settle_modal import no_reason, read_reason, settle_modal
+from bot.state_words import call_is, run_is
+from bot.text import plain
+from bot.undo_settling import refuse_open_undo
 
 _CONTROLS = {CallbackId.MARK_DONE: ActionId.MARK_DONE, CallbackId.MARK_NOT_DONE: ActionId.MARK_NOT_DONE}
 _TWO = 2
@@ -27,11 +30,14 @@ def ask_provider(deps: Deps, click: Click) -> None:
     answer = deps.store.operators.ask_provider(key, by=person)
     if answer.ok:
         deps.nudge(RECONCILE, key)
-        tell(deps, asker_of(click), "The provider is being asked; this message tells what it says. If the tool cannot"
-             " ask, settle the call by hand.")  # fmt: skip
+        asked = say(
+            "The provider is being asked; this message tells what it says. If the tool cannot ask, settle the call by"
+            " hand."
+        )
+        tell(deps, asker_of(click), asked)
         return
     _again(deps, f"call:{key}")
-    tell(deps, asker_of(click), _refused(answer))
+    tell(deps, asker_of(click), _refused(answer, call_is))
 
 
 def requeue(deps: Deps, click: Click) -> None:
@@ -42,7 +48,7 @@ def requeue(deps: Deps, click: Click) -> None:
     deps.wake.set()
     if not answer.ok:
         _again(deps, f"run:{run_id}")
-        tell(deps, asker_of(click), _refused(answer))
+        tell(deps, asker_of(click), _refused(answer, run_is))
         return
     deps.nudge("worker.jobs.resume_run" if answer.detail["state"] == "ready" else "worker.jobs.start_run", run_id)
 
@@ -52,7 +58,8 @@ def close(deps: Deps, click: Click) -> None:
     person = operator(deps, click.sender, ActionId.CLOSE, click.value)
     call = deps.store.calls.load(click.value.removeprefix("call:")) if click.value.startswith("call:") else None
     if call is not None and not call.final:
-        raise Refused("Nobody knows yet what became of this call. Settle it first.")
+        raise Refused(say("Nobody knows yet what became of this call. Settle it first."))
+    refuse_open_undo(deps, click.value)
     deps.store.operators.close(click.value, by=person)
     deps.wake.set()
 
@@ -68,7 +75,7 @@ def open_mark(callback: CallbackId) -> Callable[[Deps, Click], None]:
             call = wanted(deps, key)
             return settle_modal(call, callback, place, needed=people_needed(call))
 
-        open_modal(deps, click, callback, "Settle an outcome", fill)
+        open_modal(deps, click, callback, say("Settle an outcome"), fill)
 
     return opening
 
@@ -77,7 +84,7 @@ def submit_mark(deps: Deps, submitted: Submission) -> dict[str, str]:
     """One operator's word; where the call needed two reviewers, it takes two."""
     reason = read_reason(submitted)
     if reason is None:
-        return {REASON: NO_REASON}
+        return {REASON: no_reason()}
     key = read_id(submitted.place.ref)
     callback = CallbackId(submitted.callback_id)
     person = operator(deps, submitted.sender, _CONTROLS[callback], key)
@@ -86,7 +93,7 @@ def submit_mark(deps: Deps, submitted: Submission) -> dict[str, str]:
         key, happened=callback is CallbackId.MARK_DONE, by=person, reason=reason, needed=people_needed(call)
     )
     deps.wake.set()
-    return {} if answer.ok else {REASON: plain(_refused(answer))}
+    return {} if answer.ok else {REASON: plain(_refused(answer, call_is))}
 
 
 def people_needed(call: Call) -> int:
@@ -100,10 +107,10 @@ def _again(deps: Deps, subject: str) -> None:
     deps.wake.set()
 
 
-def _refused(answer: Answer) -> str:
+def _refused(answer: Answer, state_words: Callable[[str], str]) -> str:
     if answer.outcome is Outcome.NOT_FOUND:
-        return "This is no longer kept; nothing was done."
-    return f"Nothing was done: it is {inert(answer.detail.get('state', 'closed'))} by now."
+        return say("This is no longer kept; nothing was done.")
+    return say("Nothing was done; by now {state}.", state=state_words(answer.detail.get("state", "closed")))
 
 
 #: The work behind each operators' button, and behind each of their modals.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from approvals.ledger_rows import NOBODY, LedgerRow
+from approvals.lifecycle import State, UndoState
 from approvals.questions import Found
 from bot.blocks import Block, leaf, line, person, when
 from bot.language import HOLE, around, say
@@ -24,6 +25,8 @@ SAID: dict[str, Callable[[str], str]] = {
     "approved": lambda who: (
         say("Approved by {name}", name=who) if who else say("Approved by the law, nobody was asked")
     ),
+    "drift_noticed": lambda _: say("Its data was seen to have changed"),
+    "drift_over": lambda _: say("Its data was seen to be as it was sealed"),
     "edited": lambda who: say("Edited by {name}", name=who),
     "refreshed": lambda _: say("The edit was checked"),
     "rejected": lambda who: say("Rejected by {name}", name=who) if who else say("Refused by the law"),
@@ -43,6 +46,7 @@ SAID: dict[str, Callable[[str], str]] = {
     "undone": lambda who: say("Undone, as {name} asked", name=who) if who else say("Undone"),
     "undo_failed": lambda _: say("The undo did nothing"),
     "undo_unknown": lambda _: say("Nobody can tell yet whether the undo happened"),
+    "undo_contradicted": lambda _: say("A late receipt says that it was undone"),
     "completed": lambda _: say("The run ended"),
     "stopped": lambda _: say("The run was stopped"),
     "run_failed": lambda _: say("The run was interrupted"),
@@ -52,6 +56,9 @@ SAID: dict[str, Callable[[str], str]] = {
     "decision_late": lambda who: say("{name} was too late", name=who),
     "frozen": lambda who: say("Everything was frozen by {name}", name=who),
     "unfrozen": lambda who: say("Effects were let go on by {name}", name=who),
+    "canary_caught": lambda who: say("It was a test, and {name} caught it", name=who),
+    "canary_missed": lambda who: say("It was a test: approved by {name}, and nothing ran", name=who),
+    "canary_unseen": lambda _: say("It was a test; nobody decided in time"),
     "law_changed": lambda _: say("The rules or the reviewers were changed"),
     "configuration_changed": lambda _: say("Settings were changed"),
 }
@@ -68,9 +75,12 @@ def told_line(found: Found, *, of_run: bool) -> Block:
 
 def said_of(row: LedgerRow) -> str:
     """What happened, in a few words."""
-    if row.type in {"settled", "undo_settled"}:
-        happened = row.body.get("cause") == "succeeded"
-        return say("It is settled: it happened") if happened else say("It is settled: nothing happened")
+    cause = row.body.get("cause")
+    if row.type == "settled":
+        return say("It is settled: it happened") if cause == State.SUCCEEDED else say("It is settled: nothing happened")
+    if row.type == "undo_settled":
+        undone = cause == UndoState.UNDONE
+        return say("The undo is settled: it was undone") if undone else say("The undo is settled: it was not undone")
     words = SAID.get(row.type)
     return words(_who(row)) if words else row.type.replace("_", " ")
 

@@ -19,22 +19,24 @@ _USER = re.compile(r"<@([UW][A-Z0-9_]+)(?:\|[^>]*)?>")
 _SPAN = re.compile(r"([1-9][0-9]{0,3})([hd])")
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _OVER = re.compile(r"\bover\s+(\S+)\s+([A-Za-z]{3})\b", re.IGNORECASE)
-#: Words for what became of a call -> the events that say so.
+#: Words for what became of a call -> the events that say so; `settled:failed` is one that was settled as failed.
 KINDS: dict[str, tuple[str, ...]] = {
     "approved": ("approved", "approval_counted"),
     "edited": ("edited",),
     "rejected": ("rejected",),
     "expired": ("expired", "lapsed"),
-    "executed": ("succeeded", "settled"),
-    "failed": ("failed",),
+    "executed": ("succeeded", "settled:succeeded"),
+    "failed": ("failed", "settled:failed"),
     "unknown": ("unknown",),
-    "undone": ("undone",),
+    "undone": ("undone", "undo_settled:undone"),
+    "canary": ("canary_caught", "canary_missed", "canary_unseen"),
     "refused": ("refused", "decision_refused", "decision_late", "press_refused"),
 }
 #: Decisions and effects: what is shown when no kind is named.
 SHOWN = (
     *("approval_counted", "approved", "edited", "rejected", "expired", "lapsed", "refused", "withdrawn", "released"),
     *("revoked", "succeeded", "failed", "unknown", "settled", "undone", "undo_failed", "undo_unknown", "undo_settled"),
+    *("canary_caught", "canary_missed", "canary_unseen"),
     *("frozen", "unfrozen", "law_changed", "configuration_changed"),
 )
 
@@ -75,10 +77,15 @@ def _read(word: str, tools: Collection[str], now: int, zone: str) -> dict[str, A
     if span:
         return {"since": now - int(span[1]) * (_DAY_MS if span[2] == "d" else _HOUR_MS)}
     if word.lower() in KINDS:
-        return {"types": KINDS[word.lower()]}
+        return _events(KINDS[word.lower()])
     if user or word[:1] == "@":
         return {"by": user[1] if user else word[1:]}
     return {"run" if word.startswith("run_") else "tool" if word in tools else "resource": word}
+
+
+def _events(kinds: tuple[str, ...]) -> dict[str, Any]:
+    pairs = [kind.partition(":") for kind in kinds]
+    return {"types": tuple(name for name, _, _ in pairs), "causes": {name: cause for name, _, cause in pairs if cause}}
 
 
 def _day(text: str, zone: str) -> dict[str, Any]:

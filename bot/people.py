@@ -107,12 +107,16 @@ class Watch:
         now = self._store.now()
         self._adopt(now)
         self._tell_of_empty_tiers()
-        refreshed = 0
         with self._lock:
-            watched = dict(self._until)
-        for user, until in watched.items():
+            watched = [user for user, until in self._until.items() if until >= now]
+        return self.refresh(watched)
+
+    def refresh(self, users: Iterable[str]) -> int:
+        """Ask Slack about those of these people whose snapshot is older than a few seconds; returns how many."""
+        now, refreshed = self._store.now(), 0
+        for user in users:
             known = self._store.people.get(user)
-            if until < now or (known is not None and now - known.fetched_at < self._older_than_ms):
+            if known is not None and now - known.fetched_at < self._older_than_ms:
                 continue
             try:
                 self._desk.ask(user)

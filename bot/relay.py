@@ -153,7 +153,7 @@ class Relay:
     def _failed(self, entry: OutboxEntry, rendered: Rendered, failed: SendingFailed) -> None:
         self._log.warning("%s was not delivered: %s", entry.id, failed.error)
         if failed.error in MALFORMED and entry.kind != "alert":
-            self._store.outbox.give_up(entry.id, error=failed.error)
+            self._store.outbox.give_up(entry.id, error=failed.error, version=entry.desired)
             return
         if failed.retry_after_ms is not None:
             if entry.ts:  # Slack counts updates together, whatever they change
@@ -186,7 +186,7 @@ class Relay:
     def _nobody_to_tell(self, entry: OutboxEntry) -> None:
         """Nobody reads alerts here, or the subject is gone; a reminder of what was decided is dropped in silence."""
         if entry.kind != "alert":
-            self._store.outbox.give_up(entry.id, error="its subject is no longer kept")
+            self._store.outbox.give_up(entry.id, error="its subject is no longer kept", version=entry.desired)
             return
         message = self._renderer.alert(entry.subject)
         if message and not entry.attempts:

@@ -7,6 +7,7 @@ from approvals.models import Call
 from bot.blocks import Block, context, divider, leaf, line, option, rich
 from bot.card_text import undo_of
 from bot.details import fully_readable
+from bot.drift_words import look_lines
 from bot.ids import CallbackId, Place, reason_block, verdict_block
 from bot.language import say
 from bot.modals import View, field, modal, text_input
@@ -57,7 +58,7 @@ def _told(call: Call) -> Block:
     words = [clip(one_line(text), 200) for text in told]
     heading = line(leaf(f"{call.number}. {clip(one_line(preview.headline), 300)}", bold=True))
     undo = line(leaf(clip(undo_of(call), 200), bold=True))
-    return rich(heading, undo, *(line(leaf(text)) for text in words if text))
+    return rich(heading, *look_lines(call), undo, *(line(leaf(text)) for text in words if text))
 
 
 def _choice(call: Call) -> Block:

@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.errors import BotCannotStart
 from bot.http_mode import create_http
+from bot.http_server import GRACE_S, server_config
 
 _CONCURRENCY = 64
 _STARTED_S = 10.0
@@ -91,10 +92,7 @@ class HttpTransport:
         host: str = "0.0.0.0",  # noqa: S104 - Slack calls from outside
     ) -> None:
         self._listening = listening_socket(host, port, "PORT")
-        config = uvicorn.Config(
-            create_http(app, signing_secret, noted), log_config=None, access_log=False, lifespan="off"
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(server_config(create_http(app, signing_secret, noted)))
         self._thread = threading.Thread(target=self._serve, name="http", daemon=True)
         self.port = int(self._listening.getsockname()[1])
 
@@ -106,7 +104,7 @@ class HttpTransport:
     def stop(self) -> None:
         """Finish what was begun, then stop."""
         self._server.should_exit = True
-        self._thread.join(_STARTED_S)
+        self._thread.join(GRACE_S + _STARTED_S)
         self._listening.close()
 
     def ready(self) -> bool:

@@ -23,9 +23,15 @@ def undo_alert(call: Call, run: Run, marked: tuple[str, str] | None = None) -> M
     by_key = say("Idempotency key `{key}`.", key=call.undo_key)
     text = f"*{_said(call.undo.state)}* {about}{why} {by_key}"
     title = say("Unknown undo")
+    if call.undo.contradicted:
+        late = say("A receipt came late: it was undone, whatever was said before.")
+        return alert_message(
+            title,
+            f"*{late}* {text}",
+            say("Compare with the provider by the idempotency key, then close this. It is not undone once more."),
+        )
     if call.undo.state is not UndoState.UNKNOWN:
-        late = say("Nothing, unless a late answer says otherwise: then compare with the provider.")
-        return alert_message(title, text, late)
+        return alert_message(title, text, say("Nothing is left to do."))
     if marked:
         says = say("undone") if marked[1] == UndoState.UNDONE else say("not undone")
         second = say("a second operator must say the same.")

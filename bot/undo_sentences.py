@@ -74,6 +74,8 @@ def _already(detail: dict[str, str]) -> str:
             what = say("It is undone already.")
         case UndoState.UNKNOWN:
             what = say("Nobody can tell whether it was undone, so it is not tried again. Ops has been told.")
+        case "contradicted":
+            what = say("A late answer says that it was undone, so it is not tried again. Ops has been told.")
         case _:
             what = say("It is being undone already.")
     return f"{what} {who}".strip()

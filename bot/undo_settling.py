@@ -8,7 +8,7 @@ from bot.authority import operator
 from bot.deciding import wanted
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.ids import REASON, ActionId, CallbackId, Place, read_id
+from bot.ids import REASON, ActionId, CallbackId, Place, read_id, read_undo_ref
 from bot.language import say
 from bot.modals import View
 from bot.opening_modals import open_modal
@@ -44,11 +44,11 @@ def open_mark(callback: CallbackId) -> Callable[[Deps, Click], None]:
     """`ops.mark_undone` and `ops.mark_not_undone`: asks how the operator knows."""
 
     def opening(deps: Deps, click: Click) -> None:
-        key = read_id(click.value)
+        ref = read_undo_ref(click.value)
 
         def fill(place: Place) -> View:
-            operator(deps, click.sender, _CONTROLS[callback], key)
-            call = wanted(deps, key)
+            operator(deps, click.sender, _CONTROLS[callback], ref.key)
+            call = wanted(deps, ref.key)
             return settle_modal(call, callback, place, needed=min(_TWO, call.needed))
 
         open_modal(deps, click, callback, say("Settle an undo"), fill)
@@ -57,16 +57,17 @@ def open_mark(callback: CallbackId) -> Callable[[Deps, Click], None]:
 
 
 def submit_mark(deps: Deps, submitted: Submission) -> dict[str, str]:
-    """One operator's word; where the call needed two reviewers, it takes two."""
+    """One operator's word, about the attempt they pressed for; where the call needed two reviewers, it takes two."""
     reason = read_reason(submitted)
     if reason is None:
         return {REASON: no_reason()}
-    key = read_id(submitted.place.ref)
+    ref = read_undo_ref(submitted.place.ref)
     callback = CallbackId(submitted.callback_id)
-    person = operator(deps, submitted.sender, _CONTROLS[callback], key)
-    call = wanted(deps, key)
+    person = operator(deps, submitted.sender, _CONTROLS[callback], ref.key)
+    call = wanted(deps, ref.key)
     answer = deps.store.undos.settle(
         call,
+        attempt=ref.attempt,
         happened=callback is CallbackId.MARK_UNDONE,
         by=person.user,
         name=person.name,

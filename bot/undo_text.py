@@ -14,7 +14,7 @@ _HEADLINE = 120
 _HOW = 80
 _REASON = 200
 #: From here an undo may be asked for: nobody did, one person did where two must, or it provably did not happen.
-_OPEN = frozenset({None, UndoState.WANTED, UndoState.FAILED})
+_OPEN = frozenset({UndoState.WANTED, UndoState.FAILED})
 _ENDED = frozenset({UndoState.UNDONE, UndoState.FAILED, UndoState.UNKNOWN})
 
 
@@ -25,7 +25,7 @@ def can_be_undone(call: Call, undoable: Collection[str]) -> bool:
         and call.content.requirement.undo is not None
         and call.tool in undoable
         and call.receipt is not None
-        and (call.undo.state if call.undo else None) in _OPEN
+        and (call.undo is None or (call.undo.state in _OPEN and not call.undo.contradicted))
     )
 
 
@@ -57,6 +57,8 @@ def undo_became(undo: Undo) -> list[Block]:
         case UndoState.UNDONE:
             before, after = around(say("Undone by {names} at {time}.", names=names, time=HOLE))
             return [leaf(before, bold=True), when(undo.ended_at or undo.at), leaf(after)]
+        case UndoState.FAILED if undo.contradicted:
+            return [leaf(say("A late answer says that it was undone; ops has been told."), bold=True)]
         case UndoState.FAILED:
             why = cut(one_line(undo.reason or say("the tool said no")), _REASON)
             return [leaf(say("Not undone"), bold=True), leaf(f": {why}")]

@@ -1,7 +1,7 @@
 """`call.undo`: somebody who may decide a call wants back what it did. One word in the store; a worker does the rest."""
 
 from approvals.lifecycle import State
-from approvals.models import Call, Person
+from approvals.models import Call, Person, Run
 from approvals.sealing import intact
 from bot.asker import asker_of, tell
 from bot.authority import known
@@ -11,9 +11,12 @@ from bot.errors import Refused
 from bot.ids import read_call_ref
 from bot.language import say
 from bot.payloads import Click, Sender
+from bot.undo_law import undo_need
 from bot.undo_sentences import undo_refusal, undo_sentence
 from bot.undo_text import can_be_undone
 from policies.authority import may_undo
+from policies.requirement import Requirement
+from policies.undoing import people_needed
 
 UNDO = "worker.jobs.undo_call"
 
@@ -22,9 +25,11 @@ def undo(deps: Deps, click: Click) -> None:
     """One person's word, noted in the ledger in any case; where a call needed two reviewers, so does its undo."""
     ref = read_call_ref(click.value)
     call = wanted(deps, ref.key)
-    person = undoer(deps, click.sender, call)
+    run = deps.store.runs.load(call.run)
+    need = undo_need(deps.law, call, requester=run.requester if run else "", now_ms=deps.store.now())
+    person = undoer(deps, click.sender, call, need, run)
     refuse_impossible(deps, call, ref.version)
-    answer = decided(deps, person, lambda who: deps.store.undos.ask_for(call, person=who))
+    answer = decided(deps, person, lambda who: deps.store.undos.ask_for(call, person=who, needed=people_needed(need)))
     deps.wake.set()
     if answer.ok:
         deps.watch.add({person.user, *deps.store.undos.voters(call.key)})
@@ -36,19 +41,18 @@ def undo(deps: Deps, click: Click) -> None:
     tell(deps, asker_of(click), undo_sentence(answer))
 
 
-def undoer(deps: Deps, sender: Sender, call: Call) -> Person:
-    """The person, when the law lets them take this call back.
+def undoer(deps: Deps, sender: Sender, call: Call, need: Requirement, run: Run | None) -> Person:
+    """The person, when the law lets them take back a call that needs this.
 
     Raises:
         Refused: they may not; noted in the ledger.
         SlackUnavailable: nobody can tell who they are.
     """
     person = known(deps, sender, call)
-    run = deps.store.runs.load(call.run)
     batch = deps.store.batches.load(call.batch) if call.batch else None
     refusal = may_undo(
         deps.people(),
-        call.content.requirement,
+        need,
         person,
         requester=run.requester if run else person.user,
         clicker_team=sender.team,
@@ -56,7 +60,7 @@ def undoer(deps: Deps, sender: Sender, call: Call) -> Person:
     )
     if refusal:
         deps.store.calls.note(call.key, event="undo_refused", person=person, detail=refusal.cause)
-        raise Refused(undo_refusal(refusal, call.content.requirement))
+        raise Refused(undo_refusal(refusal, need))
     return person
 
 

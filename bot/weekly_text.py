@@ -3,13 +3,14 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from approvals.canary_record import CanaryRecord
 from approvals.weekly import WeekNumbers
 from bot.blocks import FALLBACK_TEXT, Block, Message, bullets, context, header, leaf, line, rich
-from bot.language import say, say_count
+from bot.language import say, say_count, say_list
 from bot.text import clip, cut, escaped, one_line
 
 #: Sentences of the report, each at most so long.
-_SENTENCES, _LONGEST = 6, 400
+_SENTENCES, _LONGEST, _NAME = 6, 400, 60
 _MINUTE, _HOUR = 60, 3_600
 
 
@@ -23,6 +24,8 @@ def render_report(week: WeekNumbers) -> Message:
         blocks.append(
             rich(line(leaf(say("Worth a thought; nothing changes by itself:"), bold=True)), bullets(_lines(said)))
         )
+    if week.canaries.any:
+        blocks.append(rich(line(leaf(_canaries(week.canaries)))))
     blocks.append(context(_note(week)))
     text = ". ".join([title, *numbers])
     return Message(cut(escaped(f"{text}."), FALLBACK_TEXT), blocks)
@@ -64,6 +67,22 @@ def _numbers(week: WeekNumbers) -> list[str]:
             "{budget} refused by a budget or cap, {unknown} unknown outcomes", budget=week.budget, unknown=week.unknown
         ),
     ]
+
+
+def _canaries(seen: CanaryRecord) -> str:
+    """What became of the tests. Who caught one is named; nobody else is."""
+    said = say(
+        "Tests of whether cards are read, none of which could run: {shown} shown, {caught} caught, {approved} approved,"
+        " {unseen} not decided in time.",
+        shown=seen.shown,
+        caught=seen.found,
+        approved=seen.approved,
+        unseen=seen.unseen,
+    )
+    if not seen.caught:
+        return said
+    names = say_list([cut(one_line(name), _NAME) for name in seen.caught])
+    return f"{said} {say('Thank you for reading closely: {names}.', names=names)}"
 
 
 def _note(week: WeekNumbers) -> str:

@@ -17,6 +17,7 @@ __all__ = [
     "Personal",
     "SchemaRefused",
     "canonical_text",
+    "is_personal",
     "personal_pointers",
     "read_arguments",
     "read_json",
@@ -74,12 +75,17 @@ def canonical_text(args: BaseModel) -> str:
     return write_json(args.model_dump())
 
 
+def is_personal(model: type[BaseModel], name: str) -> bool:
+    """Whether a field is marked `Personal`."""
+    return any(isinstance(mark, Personal) for mark in model.model_fields[name].metadata)
+
+
 def personal_pointers(args: BaseModel, at: str = "") -> tuple[str, ...]:
     """The JSON pointers of all fields marked `Personal` in these arguments."""
     found: list[str] = []
-    for name, field in type(args).model_fields.items():
+    for name in type(args).model_fields:
         pointer = step(at, name)
-        if any(isinstance(mark, Personal) for mark in field.metadata):
+        if is_personal(type(args), name):
             found.append(pointer)
             continue
         value = getattr(args, name)

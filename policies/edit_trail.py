@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from policies.arguments import Arguments
-from policies.difference import difference
-from policies.edit_fields import edit_fields
+from policies.difference import changes
 
 
 def changed_resources(proposed: Arguments, edited: Arguments, resources: Iterable[str]) -> dict[str, str]:
@@ -12,12 +11,8 @@ def changed_resources(proposed: Arguments, edited: Arguments, resources: Iterabl
 
     A change that belongs to no line (another subject of a mail) is a change about each of `resources`.
     """
-    fields = edit_fields(proposed)
-    lines = {key: None for field in fields if field.kind == "subset" for key in field.current}
-    lines |= {field.key: None for field in fields if field.key is not None}
     found: dict[str, list[str]] = {}
-    for change in difference(proposed, edited):
-        line = next((key for key in lines if change.startswith((f"{key}:", f"{key} "))), None)
-        for resource in (line,) if line is not None else resources:
-            found.setdefault(resource, []).append(change)
-    return {resource: "; ".join(changes) for resource, changes in found.items()}
+    for change in changes(proposed, edited):
+        for resource in (change.line,) if change.line is not None else resources:
+            found.setdefault(resource, []).append(change.sentence)
+    return {resource: "; ".join(told) for resource, told in found.items()}

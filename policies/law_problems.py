@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from policies.canary_notes import canary_notes
 from policies.deadlines import LONGEST_S, Deadlines
 from policies.quiet_weeks import all_quiet
 from policies.risk import Risk
@@ -21,6 +22,7 @@ def notes_of(rules: Mapping[str, Rule], reviewers: Reviewers, deadlines: Deadlin
         *all_quiet(reviewers, deadlines.zone),
         *_cut_times(deadlines),
         *_forms(rules),
+        *canary_notes(rules, reviewers),
     )
 
 

@@ -17,5 +17,6 @@ def _slack_id(kind: str, pattern: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+ChannelId = Annotated[str, _slack_id("channel", "[CG][A-Z0-9_]+")]
 UserId = Annotated[str, _slack_id("user", "[UW][A-Z0-9_]+")]
 UsergroupId = Annotated[str, _slack_id("usergroup", "[S][A-Z0-9_]+")]

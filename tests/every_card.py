@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 
+from approvals.drifts import Drift
 from approvals.lifecycle import Cause, State
 from approvals.models import BatchView, Call
 from bot.blocks import Message
+from bot.canary_text import render_canary_end
 from bot.cards import render_card
 from bot.language import say
 from bot.outcome import render_outcome
@@ -12,7 +14,7 @@ from bot.reminders import HALF, NEXT, render_direct, render_reminder
 from bot.standing import Addressed
 from bot_builders import NOW, AnyLaw, a_decision, a_pause, a_view
 from policies.money import Money
-from policies.requirement import Requirement
+from policies.requirement import Canary, Requirement
 from screen_words import Words
 
 Made = tuple[str, Callable[[Words], Message]]
@@ -58,12 +60,24 @@ def pending_calls() -> Iterator[tuple[str, Callable[[Words], Call]]]:
     yield "without a preview", without_preview
     yield "too long to read", lambda w: w.call(content=w.content(requested="x" * 400_001))
     yield "no arguments", lambda w: w.call(content=w.content(requested="", arguments=""))
+    yield "its data has changed", drifted
+    yield "something else has changed", lambda w: drifted(w, rows=0, of=0)
+    yield "it would not run any more", lambda w: drifted(w, rows=0, of=0, refused=True)
+    yield "its data could not be looked up", lambda w: w.call(look_failed_at=NOW + 60_000)
+    yield "looked up and all is the same", lambda w: w.call(looked_at=NOW + 60_000)
     yield "without a reason", lambda w: w.call(content=w.content(reason=None))
 
 
 def one_of_two(words: Words) -> Call:
     call = words.call(needed=2, content=words.content(requirement=words.requirement(reviewers=2)))
     return call.model_copy(update={"decisions": (a_decision(call, name=words.must("Bruno Billing")),)})
+
+
+def drifted(words: Words, **changes: object) -> Call:
+    """Its data changed, it has a confirm of its own, and the last look failed."""
+    lines = (words.must("pay_0009: status failed -> refunded"), words.must("pay_0010 is gone"))
+    found = Drift(**{"rows": 2, "of": 38, "lines": lines, "more": 3, **changes})
+    return words.call(looked_at=NOW + 60_000, drifted=found, look_failed_at=NOW + 120_000)
 
 
 def without_preview(words: Words) -> Call:
@@ -104,6 +118,21 @@ def all_ended() -> Iterator[tuple[str, Callable[[Words], Call]]]:
             yield f"{state.value}, {cause.value}", lambda w, s=state, c=cause: w.ended(1, s, c)
 
 
+def canaries() -> Iterator[tuple[str, Callable[[Words], Call]]]:
+    """A canary, over in every way there is."""
+    ways = ((State.REJECTED, Cause.PERSON), (State.REJECTED, Cause.CANARY), (State.REJECTED, Cause.WITHDRAWN))
+    for state, cause in (*ways, (State.EXPIRED, Cause.NOBODY)):
+        yield cause.value, lambda w, s=state, c=cause: _marked(w, w.ended(1, s, c))
+
+
+def _marked(words: Words, call: Call) -> Call:
+    canary = Canary(agent=words.of("desk"), oddity=words.of("The account was opened an hour ago."))
+    decided = tuple(one.model_copy(update={"verdict": "approve"}) for one in call.decisions)
+    changes = {"decisions": decided} if call.cause is Cause.CANARY else {}
+    content = words.content(requirement=words.requirement(canary=canary))
+    return call.model_copy(update={"content": content, **changes})
+
+
 def cards() -> Iterator[Made]:
     """Every card."""
     for name, pending in pending_calls():
@@ -118,6 +147,9 @@ def cards() -> Iterator[Made]:
     yield "card while all sleep", lambda w: card(of(w, w.call(), quiet=True, notify=()))
     yield "card for very many", lambda w: card(eight(w), BusyLaw())
     yield "card for nobody", lambda w: card(eight(w), NobodysLaw())
+    for name, ended in canaries():
+        yield f"card of a canary: {name}", lambda w, ended=ended: card(of(w, ended(w)))
+        yield f"answer of a canary: {name}", lambda w, ended=ended: render_canary_end(ended(w))
     yield "card partly decided", lambda w: card(partly(w))
     for name, ended in all_ended():
         yield f"card: {name}", lambda w, ended=ended: card(of(w, ended(w)))

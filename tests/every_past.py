@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from approvals.canary_record import CanaryRecord
 from approvals.history import Past
 from approvals.ledger_rows import LedgerRow
 from approvals.questions import Found
@@ -63,10 +64,18 @@ def reports() -> Iterator[tuple[str, Callable[[Words], Any]]]:
     """The weekly report, with and without a picture and sentences."""
     yield "weekly report", lambda w: render_report(_week(w))
     yield "weekly report, no picture", lambda w: render_report(_week(w, picture=False, suggestions=(), signals=()))
+    for caught in ((), ("Bruno Billing",) * 9):
+        name = f"weekly report with canaries, {len(caught)} caught"
+        yield name, lambda w, caught=caught: render_report(_week(w, canaries=_canaries(w, caught)))
     for seconds in (None, 30.0, 4_000.0):
         name = f"weekly report, {seconds} s to decide"
         yield name, lambda w, seconds=seconds: render_report(_week(w, median_s=seconds))
     yield "weekly picture", lambda w: render_picture(_week(w))
+
+
+def _canaries(words: Words, caught: tuple[str, ...]) -> CanaryRecord:
+    names = tuple(words.must(name) for name in caught)
+    return CanaryRecord(shown=1_234, found=len(caught), caught=names, approved=2, unseen=0)
 
 
 def _week(words: Words, **changes: Any) -> WeekNumbers:

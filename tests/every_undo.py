@@ -23,6 +23,8 @@ def undos() -> Iterator[Made]:
     for state in UndoState:
         yield f"card, undo {state.value}", lambda w, state=state: card(of(w, _ran(w, state)))
         yield f"outcome, undo {state.value}", lambda w, state=state: render_outcome(a_pause(_ran(w, state)))
+        yield f"outcome, late receipt, undo {state.value}", lambda w, s=state: render_outcome(a_pause(_late(w, s)))
+        yield f"alert: late receipt, undo {state.value}", lambda w, s=state: _there(undo_alert(_late(w, s), w.run()))
         yield f"alert: undo, now {state.value}", lambda w, state=state: _there(undo_alert(_ran(w, state), w.run()))
     for state in ENDED:
         yield f"undo {state.value}", lambda w, state=state: _there(render_undo(_ran(w, state)))
@@ -46,6 +48,12 @@ def _ran(words: Words, state: UndoState) -> Call:
         reason=words.of("the provider said no"),
     )
     return words.ended(1, State.SUCCEEDED, content=content, undo=undo, receipt="{}")
+
+
+def _late(words: Words, state: UndoState) -> Call:
+    call = _ran(words, state)
+    assert call.undo is not None
+    return call.model_copy(update={"undo": call.undo.model_copy(update={"contradicted": True})})
 
 
 def _there(message: Message | None) -> Message:

@@ -97,17 +97,31 @@ class Thread:
         block = next(block for block in view["blocks"] if block.get("block_id", "").startswith("reason"))
         return self.slack.submit(user, {block["block_id"]: {block["element"]["action_id"]: reason}})
 
+    def _choose_line(self, user: str, view: Json, label: str) -> None:
+        """Choose the value with these words among those that have no input yet."""
+        select = next(block["accessory"] for block in view["blocks"] if block["block_id"].startswith("line:"))
+        chosen = next(one["value"] for one in select["options"] if label in one["text"]["text"])
+        self.slack.click_view(user, select["action_id"], chosen=chosen)
+
     def edit(self, user: str, words: str, label: str, typed: str) -> Json:
-        """Type something else into the field whose label has these words."""
+        """Type something else into the field whose label has these words, after choosing it where there are many."""
         self.press(user, "call.edit", words)
         view = self.modal(user)
-        fields = [block for block in view["blocks"] if block.get("block_id", "").startswith("arg:")]
-        field = next(
-            block
-            for block in fields
-            if label in json.dumps(block["label"]) and block["element"]["type"] == "plain_text_input"
-        )
+        if _field(view, label) is None:
+            self._choose_line(user, view, label)
+            view = until(lambda: v if _field(v := self.slack.view(user), label) else None, f"an input for {label}", 10)
+        field = _field(view, label)
+        assert field, f"there is no input for {label}"
         return self.slack.submit(user, {field["block_id"]: {field["element"]["action_id"]: typed}})
+
+
+def _field(view: Json, label: str) -> Json | None:
+    """The text input whose label has these words."""
+    for block in view["blocks"]:
+        typed = block.get("block_id", "").startswith("arg:") and block["element"]["type"] == "plain_text_input"
+        if typed and label in json.dumps(block["label"]):
+            return dict(block)
+    return None
 
 
 def start(stack: Stack, request: str = REQUEST, user: str = ROSA, channel: str = CHANNEL) -> Thread:

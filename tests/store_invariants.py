@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 import redis
 
+import inbox_invariants
+import tally_invariants
 from approvals.keys import Keys
 from approvals.lifecycle import FINAL, TABLE, State
 from store_model import ModelCall
@@ -11,8 +13,10 @@ from store_model_workers import Model
 
 CAP = ("per customer", "EUR", "cus_1", "day-2026-11-29")
 HIDDEN = {b"request", b"content", b"receipt", b"late_receipt"}
-#: Deadlines at which a call's state may change; the others only tell somebody something.
-CHANGING = {"post", "decide", "lapse", "lease", "unknown"}
+#: Deadlines that exist exactly while something waits for them.
+EXACT = {"post", "decide", "lapse", "lease", "unknown", "unknown-alert"}
+#: Deadlines that may exist while a posted card asks.
+ASKING = {"remind", "escalate"}
 #: Ledger event -> the state a call has after it, where that does not depend on the event's fields.
 AFTER = {
     "approved": State.APPROVED,
@@ -60,6 +64,9 @@ class Watchman:
         self._whoever_has_work_is_woken(model)
         self._caps_hold_what_had_or_may_have_an_effect(model)
         self._clocks_watch_what_can_run_out(model)
+        self._ops_is_told_of_what_stays_unknown(model)
+        inbox_invariants.check(self.client, self.keys, model)
+        tally_invariants.check(self.client, self.keys, model, self.events)
 
     def _read(self, model: Model) -> None:
         """Everything that is looked at, in one step."""
@@ -68,6 +75,7 @@ class Watchman:
             pipe.xrange(self.keys.ledger, min=self._last)
             pipe.zrange(self.keys.wakeups, 0, -1)
             pipe.zrange(self.keys.deadlines, 0, -1)
+            pipe.zrange(self.keys.outbox, 0, -1)
             pipe.hgetall(self.keys.run(self.run))
             pipe.hgetall(self.keys.cap(*CAP))
             for key in calls:
@@ -76,11 +84,12 @@ class Watchman:
             for pause in pauses:
                 pipe.smembers(self.keys.unanswered(self.run, pause))
                 pipe.smembers(self.keys.pause_open(self.run, pause))
-            events, wakeups, deadlines, run, cap, *rest = pipe.execute()
+            events, wakeups, deadlines, owed, run, cap, *rest = pipe.execute()
         if events:
             self._last = "(" + events[-1][0].decode()
         self._fresh = [text(fields) for _, fields in events]
         self._woken = {member.decode() for member in wakeups}
+        self._owed = {entry.decode() for entry in owed if entry.startswith(b"alert:call:")}
         self._watched = {member.decode() for member in deadlines}
         self._run, self._cap = text(run), text(cap)
         self._calls = [text(row) for row in rest[: 2 * len(calls) : 2]]
@@ -168,14 +177,20 @@ class Watchman:
     def _caps_hold_what_had_or_may_have_an_effect(self, model: Model) -> None:
         assert self._cap == dict.fromkeys(model.spending(), "10000")
 
+    def _ops_is_told_of_what_stays_unknown(self, model: Model) -> None:
+        """And of what somebody settled in another way than the tool did; of nothing else."""
+        contradicted = {event["call"] for event in self.events if event["type"] == "contradicted"}
+        wanted = {f"alert:call:{call.key}" for call in model.calls.values() if call.alerted or call.key in contradicted}
+        assert self._owed == wanted
+
     def _clocks_watch_what_can_run_out(self, model: Model) -> None:
-        watched = {member for member in self._watched if member.split(":")[0] in CHANGING}
-        attention = {member for member in watched if member.partition(":")[0] in {"remind", "escalate"}}
-        watched = watched - attention
+        watched = {member for member in self._watched if member.partition(":")[0] in EXACT}
+        attention = {member for member in self._watched if member.partition(":")[0] in ASKING}
         calls = model.calls.values()
         wanted = {f"lapse:{call.key}" for call in calls if call.state is State.APPROVED and call.execute is not None}
         wanted |= {f"lease:{call.key}" for call in calls if call.state is State.EXECUTING}
         wanted |= {f"unknown:{call.key}" for call in calls if call.state is State.UNKNOWN and not call.answered}
+        wanted |= {f"unknown-alert:{call.key}" for call in calls if call.state is State.UNKNOWN and not call.alerted}
         asking = {batch for batch in model.batches if model.asked(model.of_batch(batch))}
         wanted |= {f"{'decide' if model.batches[batch].posted else 'post'}:{batch}" for batch in asking}
         assert watched == wanted

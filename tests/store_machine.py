@@ -237,15 +237,20 @@ class StoreMachine(BothWorlds):
         if self.do(verb, **arguments) == "ok" and verb == "intend":
             self.effects.append(arguments["key"])
 
-    @rule(number=NUMBERS, what=st.sampled_from(["decide", "check", "day", "post", "execute", "lease", "unknown"]))
+    @rule(number=NUMBERS, what=st.sampled_from(["decide", "check", "day", "post", "execute", "lease"]))
     def time_passes(self, number: int, what: str) -> None:
         if what == "lease":
             self.steps.end_lease_of_batch(self.batch(number, lambda batch: batch.leased))
-        elif what in {"execute", "unknown"}:
-            state = State.APPROVED if what == "execute" else State.UNKNOWN
-            self.steps.end_time_of_call(self.call(number, state), what)
+        elif what == "execute":
+            self.steps.end_time_of_call(self.call(number, State.APPROVED), what)
         elif number % 6 == 1:
             self.steps.end_time_of_batch(self.batch(number, lambda batch: batch.carded), what)
+
+    @precondition(lambda self: any(call.state is State.UNKNOWN for call in self.model.calls.values()))
+    @rule(number=NUMBERS, what=st.sampled_from(["unknown", "unknown-alert"]))
+    def nobody_can_tell_for_long(self, number: int, what: str) -> None:
+        self.steps.end_time_of_call(self.call(number, State.UNKNOWN), what)
+        self.the_clock_comes_by(number)
 
     @precondition(lambda self: self.model.calls)
     @rule(number=NUMBERS)
@@ -255,8 +260,9 @@ class StoreMachine(BothWorlds):
             self.taken["steps"] += 1
             self.look()
             self.looked = False
+            verb, subject = due[number % len(due)]
+            self.taken[verb] += 1
             for _ in range(2):  # there may be several clocks
-                verb, subject = due[number % len(due)]
                 real, told = self.steps.apply(verb, subject), getattr(self.model, verb)(subject)
                 assert real == told, f"{verb} of {subject}: the store says {real}, the model {told}"
 

@@ -38,6 +38,7 @@ class ModelCall:
     reason: str | None = None
     settled_by: str | None = None
     answered: bool = False
+    alerted: bool = False
     needed_of: dict[int, int] = field(default_factory=dict)
 
 

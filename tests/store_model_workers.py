@@ -242,3 +242,10 @@ class Model(ModelRun):
         call.answered = True
         self.make_ready()
         return Outcome.OK
+
+    def alert_unknown(self, key: str) -> Outcome:
+        call = self.calls[key]
+        if call.state is not State.UNKNOWN or call.alerted:  # what became of it since needs no alert
+            return Outcome.REPEATED
+        call.alerted = True
+        return Outcome.OK

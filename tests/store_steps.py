@@ -22,6 +22,7 @@ from builders import (
     lease_run,
     start_run,
 )
+from inbox_invariants import tier_of
 from policies.money import eur
 from policies.requirement import Requirement, Spending
 from policies.risk import Mode
@@ -36,13 +37,14 @@ CLOCK = {
     "lapse": "lapse",
     "lease": "lost_lease",
     "unknown": "answer_unknown",
+    "unknown-alert": "alert_unknown",
 }
 
 
 def content(needed: int = 1, **changes: Any) -> CallContent:
     """A call's content; every call spends 100.00 of one cap."""
     spends = (Spending(cap="per customer", amounts={"cus_1": eur(100)}, limit=eur(100 * CAP_HOLDS)),)
-    requirement: Requirement = a_requirement(reviewers=needed, spends=spends, **changes)
+    requirement: Requirement = a_requirement(reviewers=needed, tier=tier_of(needed), spends=spends, **changes)
     return a_content(requirement=requirement)
 
 
@@ -230,6 +232,8 @@ class Steps:
         if what == "execute" and call.state is State.APPROVED and call.execute is not None:
             call.execute = False
             self._over(f"lapse:{call.key}", self.store.keys.call(call.key), "execute_by")
+        if what in {"unknown", "unknown-alert"}:
+            self._over(f"unknown-alert:{call.key}")  # which is over long before the answer is
         if what == "unknown":
             self._over(f"unknown:{call.key}")
 

@@ -55,15 +55,20 @@ class Ran:
     @property
     def claimed(self) -> UndoClaim:
         """The claim of the first worker, whether or not it holds."""
-        return UndoClaim(call=self.key, version=1, token=FIRST)
+        return self.claim_of(FIRST)
 
-    def ask(self, by: str = ANA, **changes: Any) -> Answer:
-        return self.store.undos.ask_for(self.call, person=self.store.people.put(a_person(by, **changes)))
+    def claim_of(self, token: str) -> UndoClaim:
+        """The claim of the worker with this token, whether or not there is one."""
+        return UndoClaim(call=self.key, run=self.call.run, version=1, token=token)
+
+    def ask(self, by: str = ANA, *, needed: int = 1, **changes: Any) -> Answer:
+        person = self.store.people.put(a_person(by, **changes))
+        return self.store.undos.ask_for(self.call, person=person, needed=needed)
 
     def claim(self, token: str = FIRST, *, people: tuple[str, ...] = (ANA, BEN), **changes: Any) -> Answer:
         snapshots = [self.store.people.put(a_person(user)) for user in people]
         seal = undo_seal(self.call, tenant=TENANT)
-        fields = {"token": token, "seal": seal, "ttl_ms": LONG, "people": snapshots, **changes}
+        fields = {"token": token, "seal": seal, "ttl_ms": LONG, "people": snapshots, "needed": 1, **changes}
         return self.store.undos.claim(self.call, **fields)[0]
 
     def intend(self) -> Answer:

@@ -16,6 +16,7 @@ from approvals.lifecycle import State
 from approvals.models import Call, Decision, Run
 from approvals.outcomes import Answer
 from approvals.store import Store
+from bot.undo_law import undo_need
 from builders import CHANNEL, REQUESTER, THREAD, a_person
 from policies.arguments import Arguments, canonical_text
 from policies.edits import AtMostProposed, SubsetOfProposed, difference
@@ -23,7 +24,8 @@ from policies.law import Law, load_law
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import Ask, Facts, Rule, Spend, rule
-from worker import batches, reconcile, refresh, runs
+from policies.undoing import people_needed
+from worker import batches, reconcile, refresh, runs, undoing
 from worker.actions import ActionContext, NothingHappened, Precondition, Preview, action, lookup
 from worker.deps import Deps
 
@@ -97,7 +99,7 @@ def find(ask: Ask[Find, Any], so_far: Spend) -> Requirement:
 
 @dataclass
 class Shop:
-    """What exists, and what was done to it. `before_effect` runs inside the effect, first."""
+    """What exists, and what was done to it. `before_effect` and `before_undo` run inside, first."""
 
     owners: dict[str, str] = field(default_factory=lambda: {"cup": "ann", "pot": "ann", "pan": "bob"})
     stock: dict[str, int] = field(default_factory=lambda: {"cup": 50, "pot": 50, "pan": 50})
@@ -107,6 +109,9 @@ class Shop:
     before_check: Exception | None = None
     timeout_s: float = 5.0
     found: Callable[[str], Any] = lambda key: None  # noqa: ARG005
+    undone: list[tuple[str, Any, str, str | None]] = field(default_factory=list)
+    before_undo: Callable[[], Any] = lambda: None
+    found_undone: Callable[[str], Any] = lambda key: None  # noqa: ARG005
 
     def tools(self) -> list[Any]:  # noqa: C901
         async def check_stock(args: Ship) -> Stock:
@@ -141,7 +146,17 @@ class Shop:
             self.done.append(("ship", {line.item: line.count for line in args.lines}, ctx.idempotency_key))
             return {"shipped": [line.item for line in args.lines]}
 
-        @action(Label, preview=show_label)
+        async def peel(ctx: ActionContext, args: Label, receipt: Any) -> dict[str, Any]:
+            waits = self.before_undo()
+            if waits is not None:
+                await waits
+            self.undone.append((args.item, receipt, ctx.idempotency_key, ctx.undoes))
+            return {"peeled": args.item}
+
+        async def look_if_peeled(ctx: ActionContext, args: Label, receipt: Any) -> Any:
+            return self.found_undone(ctx.idempotency_key)
+
+        @action(Label, preview=show_label, undo=peel, undone=look_if_peeled, timeout_s=self.timeout_s)
         async def label(ctx: ActionContext, args: Label) -> None:
             """Stick a label on an item."""
             self.done.append(("label", args.item, ctx.idempotency_key))
@@ -259,6 +274,23 @@ class Workshop:
 
     def reconcile(self, call: Call) -> None:
         asyncio.run(reconcile.reconcile(self.deps, call.key))
+
+    def undo(self, call: Call, *, by: str = LEA) -> Answer:
+        """Somebody wants a call undone, and the clock comes by."""
+        now = self.store.calls.load(call.key)
+        assert now is not None
+        answer = self.ask_back(now, by=by)
+        self.take_back(call)
+        return answer
+
+    def ask_back(self, call: Call, *, by: str) -> Answer:
+        """Somebody wants a call undone, who asks under the law as it is."""
+        need = undo_need(self.law, call, requester=REQUESTER, now_ms=self.store.now())
+        return self.store.undos.ask_for(call, person=self.see(by), needed=people_needed(need))
+
+    def take_back(self, call: Call) -> None:
+        """What the job of an undo does."""
+        asyncio.run(undoing.undo(self.deps, call.key))
 
     def told(self, model: ScriptedModel | None = None) -> list[dict[str, Any]]:
         """The envelopes in the last model call, in order."""

@@ -1,6 +1,7 @@
 """`python -m worker [--check] [--with-clock]`: works off the queue, one job in one forked process at a time."""
 
 import argparse
+import gc
 import subprocess
 import sys
 
@@ -84,6 +85,9 @@ def _work(found: Prepared, *, with_clock: bool) -> int:
         worker.timed = timed_jobs(timings, ALLOWED_JOBS)
         return worker
 
+    # What is loaded by now stays. A collection inside a job would touch, and so copy, every page of it.
+    gc.collect()
+    gc.freeze()
     try:
         keep_working(a_worker)
     finally:

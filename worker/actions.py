@@ -16,7 +16,7 @@ from policies.arguments import Arguments, ArgumentsRefused, read_arguments, tool
 from policies.rule import Ask, Facts
 from worker.envelope import not_through_here
 
-__all__ = ["ActionContext", "Ask", "NothingHappened", "Precondition", "Preview", "action", "lookup"]
+__all__ = ["ActionContext", "Ask", "CannotTell", "NothingHappened", "Precondition", "Preview", "action", "lookup"]
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
@@ -33,15 +33,26 @@ class NothingHappened(Exception):
     """
 
 
+class CannotTell(Exception):
+    """Raised by a `reconcile` that will never know (the provider keeps no record any more): only a person can tell.
+
+    Any other exception means that the provider could not be asked just now; it is asked again.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class ActionContext:
-    """What an action may know about its call. Give `idempotency_key` to the provider; it never changes."""
+    """What an action may know about its call. Give `idempotency_key` to the provider; it never changes.
+
+    An undo is an effect with a key of its own; `undoes` is then the key of what it takes back.
+    """
 
     run: str
     call: str
     idempotency_key: str
     requester: str
     tenant: str
+    undoes: str | None = None
 
 
 @dataclass
@@ -49,7 +60,8 @@ class Action(FunctionTool):
     """A gated tool. The SDK can only see and ask for it; `worker.gate` alone runs `run_effect`.
 
     `check` fetches the facts its rule needs; `preview` says in numbers what would happen; `reconcile` finds the
-    receipt of an earlier attempt by its idempotency key, None when there is none; `undo` takes a receipt back.
+    receipt of an earlier attempt by its idempotency key, None when there is none; `undo` takes a receipt back, and
+    `undone` finds, by the undo's own key, what says that it was taken back.
     """
 
     arguments: type[Arguments] = field(kw_only=True)
@@ -57,7 +69,8 @@ class Action(FunctionTool):
     check: Callable[[Any], Awaitable[Facts]] | None = field(default=None, kw_only=True, repr=False)
     preview: Callable[[Ask[Any, Any]], Awaitable[Preview]] | None = field(default=None, kw_only=True, repr=False)
     reconcile: Callable[[str, Any], Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
-    undo: Callable[..., Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
+    undo: Callable[[ActionContext, Any, Any], Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
+    undone: Callable[[ActionContext, Any, Any], Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
     timeout_s: float = field(default=DEFAULT_TIMEOUT_S, kw_only=True)
 
 
@@ -67,13 +80,18 @@ def action(
     check: Callable[[A], Awaitable[Facts]] | None = None,
     preview: Callable[[Ask[A, Any]], Awaitable[Preview]] | None = None,
     reconcile: Callable[[str, A], Awaitable[Any]] | None = None,
-    undo: Callable[..., Awaitable[Any]] | None = None,
+    undo: Callable[[ActionContext, A, Any], Awaitable[Any]] | None = None,
+    undone: Callable[[ActionContext, A, Any], Awaitable[Any]] | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
 ) -> Callable[[Callable[[ActionContext, A], Awaitable[R]]], Action]:
     """Make an async function a gated tool. It may take at most `timeout_s` seconds; later nobody knows.
 
     Return a receipt: a pydantic model, a mapping, text or None. Raise `NothingHappened` when the provider
     said no; any other exception makes the outcome unknown.
+
+    `undo(ctx, args, receipt)` takes an effect back, once, on a person's word; `receipt` is what the effect returned,
+    as plain JSON values. It returns and raises what an action does. `undone(ctx, args, receipt)` is asked when nobody
+    saw how an undo ended: what says that it happened, None when nothing does.
     """
 
     def declare(effect: Callable[[ActionContext, A], Awaitable[R]]) -> Action:
@@ -83,7 +101,8 @@ def action(
             raise ValueError(
                 f"The action {name} has timeout_s={timeout_s:g}; give it 1 to {LONGEST_TIMEOUT_S:g} seconds."
             )
-        for part, function in {"check": check, "preview": preview, "reconcile": reconcile, "undo": undo}.items():
+        parts = {"check": check, "preview": preview, "reconcile": reconcile, "undo": undo, "undone": undone}
+        for part, function in parts.items():
             if function is not None:
                 _must_be_async(function, f"The {part} of {name}")
 
@@ -103,6 +122,7 @@ def action(
             preview=preview,
             reconcile=reconcile,
             undo=undo,
+            undone=undone,
             timeout_s=timeout_s,
         )
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from agents import Model, OpenAIChatCompletionsModel
 from openai import AsyncOpenAI
@@ -14,7 +13,7 @@ from openai import AsyncOpenAI
 from approvals.errors import ApprovalsError
 from approvals.known_secrets import KnownSecrets
 from approvals.redis_check import connect
-from approvals.settings import SettingsRefused
+from approvals.settings import read_reviewers
 from approvals.store import Store
 from approvals.vault import Vault
 from policies.law import Law, load_law
@@ -54,7 +53,7 @@ def prepare(settings: WorkerSettings) -> Prepared:
         ApprovalsError: one sentence on what to correct.
         LawRefused: the rules or reviewers.toml cannot be used.
     """
-    law = load_law(settings.rules, _text_of(settings.reviewers, "VOBO_REVIEWERS"))
+    law = load_law(settings.rules, settings.reviewers_text())
     return Prepared(settings, law, factories(settings.agent), model_opener(settings), _shadow(settings))
 
 
@@ -63,7 +62,7 @@ def _shadow(settings: WorkerSettings) -> Law | None:
     if not settings.shadow_rules:
         return None
     path = settings.shadow_reviewers or settings.reviewers
-    return load_law(settings.shadow_rules, _text_of(path, "VOBO_SHADOW_REVIEWERS"))
+    return load_law(settings.shadow_rules, read_reviewers(path, "VOBO_SHADOW_REVIEWERS"))
 
 
 @functools.cache
@@ -124,13 +123,3 @@ def run_job(work: Callable[[Deps, str], Awaitable[None]], argument: str, tenant:
         await work(deps, argument)
 
     asyncio.run(job())
-
-
-def _text_of(path: Path, variable: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as failed:
-        raise SettingsRefused(
-            f"{variable} names {path}, which cannot be read ({failed.strerror})."
-            " Set it to the path of your reviewers.toml."
-        ) from failed

@@ -2,6 +2,7 @@
 
 import structlog
 
+from approvals import tracing
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, Run
 from policies.arguments import ArgumentsRefused
@@ -37,11 +38,19 @@ async def execute(deps: Deps, batch_id: str) -> None:
             for call in deps.store.batches.claimable(batch_id):
                 if deps.store.now() > until:
                     break
-                passed = Passed.LOST if beat.lost.is_set() else await gate.take(call)
-                _log.info("call passed the gate", call=call.key, run=run.id, passed=passed.value)
+                passed = Passed.LOST if beat.lost.is_set() else await _taken(gate, call)
                 if passed is Passed.LOST:
                     break
     deps.store.batches.finish(lease)
+
+
+async def _taken(gate: Gate, call: Call) -> Passed:
+    """One call through the gate, as a span of its run's trace."""
+    with tracing.span("call.effect", run=call.run, batch=call.batch, call=call.key, tool=call.tool) as span:
+        passed = await gate.take(call)
+        span.set_attribute("vobo.passed", passed.value)
+        _log.info("call passed the gate", passed=passed.value)
+    return passed
 
 
 def _judge_held(deps: Deps, loaded: Loaded, run: Run, lease: BatchLease, call: Call) -> None:

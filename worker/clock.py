@@ -1,6 +1,8 @@
 """The clock: hints the queue at what wants a worker, applies what is due, drains the ledger. Run any number of it."""
 
+import functools
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -16,12 +18,17 @@ from approvals.drain import drain_once
 from approvals.errors import ApprovalsError
 from approvals.health import Health, PortTaken, silent_store
 from approvals.ledger import Ledger
+from approvals.ledger_door import LedgerDoor
+from approvals.logs import configure_logs
+from approvals.metrics import Timings, exposed
 from approvals.opening import open_store
 from approvals.queue import WakeupQueue
 from approvals.store import Store
 from policies.law import Law, LawRefused
 from worker.assembly import Prepared, prepared
+from worker.canaries import CanaryClock
 from worker.reminding import KINDS, attend
+from worker.weekly import Weekly
 
 EVERY_S = 1.0
 #: Deadlines read at once, and how often in one round: after a day of downtime wake-ups still get their turn.
@@ -111,26 +118,42 @@ def build_clock(found: Prepared) -> Clock:
     """A clock for the environment's workspace.
 
     Raises:
-        ApprovalsError: Redis or the ledger cannot be used.
+        ApprovalsError: Redis cannot be used.
     """
     opened = open_store(found.settings, tenant=found.tenant)
-    ledger = Ledger.open(found.settings.ledger_url)
+    door = LedgerDoor(found.settings.ledger_url)
     key = found.settings.anchor_key
-    anchoring = Anchoring(opened.store, ledger, Signer.of(opened.vault, key.get_secret_value() if key else None))
-    drains = (lambda: drain_once(opened.store, ledger), anchoring)
+    signer = Signer.of(opened.vault, key.get_secret_value() if key else None)
+
+    @functools.cache
+    def anchoring() -> Anchoring:
+        return Anchoring(opened.store, door(), signer)
+
+    def anchor() -> int:
+        return anchoring()()
+
+    weekly = Weekly(opened.store, door, found.law.deadlines.zone, secrets.token_hex(8), opened.store.now)
+    wanted = found.settings.weekly_report and found.settings.ops_channel is not None
+    drains: list[Callable[[], int]] = [lambda: drain_once(opened.store, door()), anchor]
+    drains += [weekly] if wanted else []
+    drains += [CanaryClock(opened.store, found.law, opened.store.canaries.draw, opened.store.now)]
     return Clock(opened.store, opened.queue, drains=drains, law=found.law)
 
 
 def main() -> int:
     """`python -m worker.clock [--check] [--with-parent]`."""
     try:
-        clock = build_clock(prepared())
+        configure_logs("clock")
+        found = prepared()
+        clock = build_clock(found)
+        if "--check" in sys.argv[1:]:
+            Ledger.open(found.settings.ledger_url)  # without it the clock goes on, but somebody who asks should know
+            sys.stdout.write("The clock can start.\n")
+            return 0
     except (ApprovalsError, LawRefused) as refused:
         sys.stderr.write(f"{refused}\n")
         return 1
-    if "--check" in sys.argv[1:]:
-        sys.stdout.write("The clock can start.\n")
-        return 0
+    clock.store.changes.note_start(found.law, found.settings, process="clock")
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: clock.stop.set())
     if WITH_PARENT in sys.argv[1:]:
@@ -151,11 +174,12 @@ def watched(clock: Clock) -> Iterator[None]:
     Raises:
         PortTaken: somebody else listens there.
     """
-    port = prepared().settings.health_port
-    if port is None or WITH_PARENT in sys.argv[1:]:
+    settings = prepared().settings
+    if settings.health_port is None or WITH_PARENT in sys.argv[1:]:
         yield
         return
-    health = Health(port, lambda: silent_store(clock.store))
+    metrics = exposed(clock.store, Timings())
+    health = Health(settings.health_port, lambda: silent_store(clock.store), settings.health_host, metrics=metrics)
     health.start()
     try:
         yield

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,11 @@ class Door:
     def action(self) -> Action | None:
         """The tool as its team declared it; None for a function tool of the SDK."""
         return self.tool if isinstance(self.tool, Action) else None
+
+    @property
+    def undo(self) -> Callable[[ActionContext, Any, Any], Awaitable[Any]] | None:
+        """How its effect is taken back, when its team says how."""
+        return self.action.undo if self.action else None
 
     @property
     def timeout_s(self) -> float:

@@ -3,41 +3,62 @@
 from collections.abc import Iterator
 from typing import Any
 
+from approvals.kept import masks_of
+from approvals.masks import Masks
 from approvals.models import CallContent
 from policies.arguments import read_json
 
 
 def difference(old: CallContent, new: CallContent) -> list[str]:
     """One sentence per row, fact or problem that is not as it was when people decided; empty when nothing changed."""
-    lines = _rows(old, new)
+    masks = _masks(old, new)
+    lines = _rows(old, new, masks)
     if old.facts != new.facts:
-        lines += list(_facts(read_json(old.facts), read_json(new.facts), ""))
-    if new.problem and new.problem != old.problem:
-        lines.append(new.problem)
-    return list(dict.fromkeys(lines))
+        lines += list(_facts(read_json(old.facts), read_json(new.facts), "", masks))
+    return _told(lines, old, new, masks)
 
 
 def kept_difference(old: CallContent, new: CallContent) -> list[str]:
     """The same for an edit, which may drop rows: only what the new version still rests on is compared."""
     before, after = old.preview.precondition, new.preview.precondition
-    lines = before.only(set(after.rows)).difference(after) if before and after else []
-    lines += list(_kept_facts(read_json(old.facts), read_json(new.facts), ""))
+    masks = _masks(old, new)
+    lines = before.only(set(after.rows)).difference(after, masks) if before and after else []
+    lines += list(_kept_facts(read_json(old.facts), read_json(new.facts), "", masks))
+    return _told(lines, old, new, masks)
+
+
+def changed_rows(old: CallContent, new: CallContent) -> tuple[int, int]:
+    """How many of the rows a call rests on are not as they were, and of how many; (0, 0) when it rests on none."""
+    before, after = old.preview.precondition, new.preview.precondition
+    if not before or not after:
+        return 0, 0
+    return len(before.difference(after, Masks())), len({*before.rows, *after.rows})
+
+
+def _masks(old: CallContent, new: CallContent) -> Masks:
+    return masks_of(old).also(masks_of(new))
+
+
+def _told(lines: list[str], old: CallContent, new: CallContent, masks: Masks) -> list[str]:
+    """These sentences and a new problem, each once, without what is known to be personal: they go to the ledger."""
     if new.problem and new.problem != old.problem:
-        lines.append(new.problem)
-    return list(dict.fromkeys(lines))
+        lines = [*lines, new.problem]
+    if not lines:
+        return []
+    return list(dict.fromkeys(masks.scrub("\0".join(lines)).split("\0")))  # one pass: there may be thousands of both
 
 
-def _rows(old: CallContent, new: CallContent) -> list[str]:
+def _rows(old: CallContent, new: CallContent, masks: Masks) -> list[str]:
     before, after = old.preview.precondition, new.preview.precondition
     if before is None or after is None:
         return [] if before is after else ["What the call rests on can no longer be told"]
-    lines = before.difference(after)
+    lines = before.difference(after, masks)
     if before.sentence != after.sentence:
         lines.append(f"{before.sentence} -> {after.sentence}")
     return lines
 
 
-def _facts(old: Any, new: Any, path: str) -> Iterator[str]:
+def _facts(old: Any, new: Any, path: str, masks: Masks) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys((*old, *new)):
             place = f"{path} {key.replace('_', ' ')}".strip()
@@ -46,18 +67,25 @@ def _facts(old: Any, new: Any, path: str) -> Iterator[str]:
             elif key not in old:
                 yield f"{place}: new"
             else:
-                yield from _facts(old[key], new[key], place)
+                yield from _facts(old[key], new[key], place, masks)
     elif old != new:
-        yield f"{path or 'facts'}: {_short(old)} -> {_short(new)}"
+        yield _change(path, old, new, masks)
 
 
-def _kept_facts(old: Any, new: Any, path: str) -> Iterator[str]:
+def _kept_facts(old: Any, new: Any, path: str, masks: Masks) -> Iterator[str]:
     """Changed values under keys that both have; a key that came with an edit is no drift, nor one that left."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in old.keys() & new.keys():
-            yield from _kept_facts(old[key], new[key], f"{path} {key.replace('_', ' ')}".strip())
+            yield from _kept_facts(old[key], new[key], f"{path} {key.replace('_', ' ')}".strip(), masks)
     elif old != new and not isinstance(old, list):  # lists follow the arguments, which were edited
-        yield f"{path or 'facts'}: {_short(old)} -> {_short(new)}"
+        yield _change(path, old, new, masks)
+
+
+def _change(path: str, old: Any, new: Any, masks: Masks) -> str:
+    """A fact that is known to be somebody's only changed; what it was and is now stands in the details."""
+    if masks.hides(old) or masks.hides(new):
+        return f"{path or 'facts'} changed"
+    return f"{path or 'facts'}: {_short(old)} -> {_short(new)}"
 
 
 def _short(value: Any) -> str:

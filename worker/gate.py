@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import structlog
 
+from approvals import tracing
 from approvals.job_time import time_is_over
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, CallContent, Claim, Run
@@ -49,8 +50,10 @@ class Gate:
     run: Run
     lease: BatchLease
 
-    async def take(self, call: Call) -> Passed:
+    async def take(self, call: Call) -> Passed:  # noqa: PLR0911 - each check before the claim has its way out
         """Take one approved call through. Whatever fails before the intent leaves the call approved."""
+        if call.canary is not None:
+            return self._canary(call)
         seal = sealed(self._subject(call), call.content, version=call.version)
         if seal != call.seal:
             return self._changed(call)
@@ -92,7 +95,8 @@ class Gate:
             if changed:
                 return self._release(call, claim, content, changed)
             reading = door.read(call.content.arguments)
-            intended = effects.intend(claim).ok
+            longest_ms = int(door.timeout_s * 1000)
+            intended = effects.intend(claim, longest_ms=longest_ms).ok
         finally:
             if not intended:  # no effect can have happened: the approval is not spent
                 effects.unclaim(call.key, token=claim.token)
@@ -111,9 +115,10 @@ class Gate:
             tenant=self.deps.store.tenant,
         )
         try:
-            async with asyncio.timeout(door.timeout_s) as limit:
-                receipt = await door.run(context, call, reading)
-            _refuse_swallowed(limit)
+            with tracing.span("tool.run", run=call.run, call=call.key, tool=call.tool):
+                async with asyncio.timeout(door.timeout_s) as limit:
+                    receipt = await door.run(context, call, reading)
+            refuse_swallowed(limit)
         except NothingHappened as refused:
             effects.fail(claim, reason=str(refused))
         except (JobTimeout, asyncio.CancelledError):
@@ -163,6 +168,12 @@ class Gate:
         self._alarm(call, "seal", "seal_broken", reason)
         return self._refuse(call, Cause.POLICY, reason)
 
+    def _canary(self, call: Call) -> Passed:
+        """The store approves no canary, so somebody else wrote that it is approved."""
+        reason = "It is a canary, which may never run; ops must find out who marked it as approved."
+        self._alarm(call, "seal", "canary_at_gate", reason)
+        return self._refuse(call, Cause.POLICY, reason)
+
     def _gone(self, call: Call) -> Passed:
         """A tool that its agent lost on purpose is refused; with its agent gone, the deployment is what is wrong."""
         reason = f"{call.tool} is no longer a tool of {call.agent}."
@@ -195,7 +206,7 @@ class Gate:
         return datetime.fromtimestamp(self.deps.store.now() / 1000, UTC).date().isoformat()
 
 
-def _refuse_swallowed(limit: asyncio.Timeout) -> None:
+def refuse_swallowed(limit: asyncio.Timeout) -> None:
     """A tool that was stopped, caught that and answered all the same: its answer says nothing.
 
     Raises:

@@ -4,7 +4,7 @@ Each takes what it is about and the tenant, as the queue hands them over, and ma
 of times, by any worker: the store decides whether there is something to do.
 """
 
-from worker import batches, reconcile, refresh, runs
+from worker import batches, looking, reconcile, refresh, runs, undoing
 from worker.assembly import run_job
 
 
@@ -31,3 +31,13 @@ def refresh_call(key: str, tenant: str) -> None:
 def reconcile_call(key: str, tenant: str) -> None:
     """Ask the tool what became of a call."""
     run_job(reconcile.reconcile, key, tenant)
+
+
+def undo_call(key: str, tenant: str) -> None:
+    """Take back what a call did, or find out whether that happened."""
+    run_job(undoing.undo, key, tenant)
+
+
+def look_again(key: str, tenant: str) -> None:
+    """Look up again what a waiting call rests on."""
+    run_job(looking.look_again, key, tenant)

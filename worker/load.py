@@ -7,6 +7,8 @@ from typing import Any
 
 from agents import Agent, FunctionTool, Handoff, Model
 
+from approvals.canaries import AGENT as RESERVED
+from approvals.errors import ApprovalsError
 from approvals.queue import JobTimeout
 from policies.risk import Risk
 from policies.rule import Rule
@@ -42,12 +44,14 @@ def factories(text: str) -> dict[str, Factory]:
     """The factories in VOBO_AGENT: `package.module:factory`, or `name=package.module:factory,...`.
 
     Raises:
-        AgentRefused: one of them cannot be imported or called, or two have the same name.
+        AgentRefused: one of them cannot be imported or called, two have the same name, or one is named like canaries.
     """
     found: dict[str, Factory] = {}
     for entry in (part.strip() for part in text.split(",")):
         name, equals, path = entry.partition("=")
         name, path = (name.strip(), path.strip()) if equals else (DEFAULT_NAME, entry)
+        if name == RESERVED:
+            raise AgentRefused(f"VOBO_AGENT names an agent {name}, as calls are named that may never run; rename it.")
         if name in found:
             raise AgentRefused(
                 f"VOBO_AGENT names the agent {name} twice; give each a name: name=package.module:factory."
@@ -87,12 +91,28 @@ def made(factory: Factory, model: Model) -> Agent[Any]:
     """The root agent a factory makes with this model.
 
     Raises:
-        AgentRefused: it returns something else.
+        AgentRefused: it raises, or returns something else.
     """
-    root = factory(model)
+    try:
+        root = factory(model)
+    except (ApprovalsError, JobTimeout):
+        raise
+    # A boundary: a team's function may raise anything, or be no factory at all, and the sentence is what helps.
+    except Exception as error:
+        raise AgentRefused(
+            f"The agent factory {_name_of(factory)} in VOBO_AGENT raised {type(error).__name__}: {error}."
+            " It must be a function that takes a model and returns an agents.Agent."
+        ) from error
     if not isinstance(root, Agent):
-        raise AgentRefused(f"The agent factory returned a {type(root).__name__}; it must return an agents.Agent.")
+        raise AgentRefused(
+            f"The agent factory {_name_of(factory)} in VOBO_AGENT returned a {type(root).__name__};"
+            " it must return an agents.Agent."
+        )
     return root
+
+
+def _name_of(factory: Factory) -> str:
+    return f"{getattr(factory, '__module__', '?')}:{getattr(factory, '__qualname__', type(factory).__qualname__)}"
 
 
 def build(root: Agent[Any], model: Model, *, rules: Mapping[str, Rule], watch: Watch) -> Loaded:

@@ -1,5 +1,6 @@
 """Which calls share a card, whom each card notifies, and what is refused because people were asked often enough."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from approvals.lifecycle import Cause
 from approvals.models import CallContent, ProposedBatch, Run
 from policies.blast_radius import Group, group
 from policies.budgets import cards_left
-from policies.notices import Heard, nobody_ever, to_notify
+from policies.notices import Heard, Notice, nobody_ever, to_notify
 from policies.requirement import Requirement
 from policies.reviewers import Reviewers
 from policies.risk import Mode
@@ -51,15 +52,19 @@ def place(deps: Deps, run: Run, contents: Mapping[str, CallContent], tools: Mapp
     people = deps.people()
     told = people.opened(deps.store.people.known_members(people.usergroups()))
     human = dict(_askable(deps, people, run, needs, tools, found))
-    groups = group([(key, need.radius) for key, need in human.items()], limit=deps.law.budgets.calls_per_card)
     heard = deps.store.attention.heard(_everybody(told))
-    for each in groups:
+    waiting = deque(_groups(deps, told, run, human, heard))
+    while waiting:
+        each = waiting.popleft()
         if not cards_left(deps.law.budgets, cards + len(found.batches), 1):
             found.spent = True
             found.alerts[f"budget:{run.id}"] = None
             found.refused |= dict.fromkeys(each.keys, (Cause.BUDGET, OVER_BUDGET))
             continue
-        heard = heard.also(_card(deps, told, run, each, needs, tools, heard, found), now)
+        ids, others = _card(deps, told, run, each, needs, tools, heard, found)
+        heard = heard.also(ids, now)
+        if others:
+            waiting.appendleft(Group(each.radius, others))
     autos = tuple(key for key, need in needs.items() if need.mode is Mode.AUTO)
     if autos:
         found.batches.append(_batch(deps, len(found.batches) + 1, "runs unasked", autos, needs))
@@ -90,6 +95,17 @@ def _askable(  # noqa: PLR0917 - one pause and what is found in it
             yield key, need
 
 
+def _groups(deps: Deps, people: Reviewers, run: Run, human: Mapping[str, Requirement], heard: Heard) -> Iterator[Group]:
+    """Calls that somebody awake is told about first, then those whose reviewers all sleep: no card has both."""
+    for quiet in (False, True):
+        calls = [
+            (key, need.radius)
+            for key, need in human.items()
+            if to_notify(people, deps.law.budgets, need, requester=run.requester, heard=heard).quiet is quiet
+        ]
+        yield from group(calls, limit=deps.law.budgets.calls_per_card)
+
+
 def _card(  # noqa: PLR0917 - one card and what is found in it
     deps: Deps,
     people: Reviewers,
@@ -99,27 +115,32 @@ def _card(  # noqa: PLR0917 - one card and what is found in it
     tools: Mapping[str, str],
     heard: Heard,
     found: Placed,
-) -> tuple[str, ...]:
-    """Make one card of those calls for which enough people can still be notified; returns whom it notifies."""
-    kept: list[str] = []
-    ids: dict[str, None] = {}
-    quiet = False
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Make one card of those calls for which enough people can still be notified.
+
+    What nobody awake can be told about goes to the next tier at once, card by card: so a card has such calls only, or
+    none. Returns whom the card notifies, and the calls that need another card, since an earlier card of this pause
+    used up those who were awake for them.
+    """
+    told: dict[str, Notice] = {}
     for key in each.keys:
-        told = to_notify(people, deps.law.budgets, needs[key], requester=run.requester, heard=heard)
-        if told:
-            kept.append(key)
-            ids |= dict.fromkeys(told.ids)
-            quiet = quiet or told.quiet
+        notice = to_notify(people, deps.law.budgets, needs[key], requester=run.requester, heard=heard)
+        if notice:
+            told[key] = notice
         else:
             found.refused[key] = (Cause.BUDGET, ASKED_TOO_OFTEN.format(tool=tools[key]))
             found.withdrawn[tools[key]] = None
             found.alerts[f"budget:{run.id}"] = None
-    if kept:
-        batch = _batch(deps, len(found.batches) + 1, each.radius, tuple(kept), needs, has_card=True)
-        found.batches.append(batch.model_copy(update={"notify": tuple(ids), "quiet": quiet}))
-        if quiet:
-            found.alerts[f"quiet:{batch.id}"] = None
-    return tuple(ids)
+    if not told:
+        return (), ()
+    quiet = next(iter(told.values())).quiet
+    kept = tuple(key for key, notice in told.items() if notice.quiet is quiet)
+    ids = tuple(dict.fromkeys(name for key in kept for name in told[key].ids))
+    batch = _batch(deps, len(found.batches) + 1, each.radius, kept, needs, has_card=True)
+    found.batches.append(batch.model_copy(update={"notify": ids, "quiet": quiet}))
+    if quiet:
+        found.alerts[f"quiet:{batch.id}"] = None
+    return ids, tuple(key for key in told if key not in kept)
 
 
 def _batch(

@@ -1,6 +1,7 @@
 """A receipt must reach the store: it is the only proof that an effect happened."""
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
 
@@ -20,15 +21,24 @@ async def keep_receipt(effects: Effects, claim: Claim, receipt: str) -> None:
     Raises:
         Exception: the store stayed away. The clock then makes the call unknown, and `reconcile` finds the effect.
     """
+    await keep(lambda: effects.succeed(claim, receipt=receipt), call=claim.call)
+
+
+async def keep(record: Callable[[], object], *, call: str) -> None:
+    """Run an idempotent verb of the store until it gets through.
+
+    Raises:
+        Exception: the store stayed away.
+    """
     for wait_s in WAITS_S:
         try:
-            effects.succeed(claim, receipt=receipt)
+            record()
         except JobTimeout:
             raise
         # A boundary to the store, whose own errors this package does not know by name.
         except Exception as error:  # noqa: BLE001
-            _log.warning("receipt not kept yet", call=claim.call, error=type(error).__name__)
+            _log.warning("receipt not kept yet", call=call, error=type(error).__name__)
             await asyncio.sleep(wait_s)
         else:
             return
-    effects.succeed(claim, receipt=receipt)
+    record()

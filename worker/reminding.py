@@ -14,7 +14,10 @@ KINDS = frozenset({"remind", "escalate"})
 
 
 def attend(store: Store, law: Law, kind: str, batch_id: str) -> None:
-    """Do what is due for a card that may still wait: remind those who have not answered, or add the next tier."""
+    """Do what is due for a card that may still wait: remind those who have not answered, or add the next tier.
+
+    Either way its data is looked up again, so that whoever is hurried reads what has changed.
+    """
     batch = store.batches.load(batch_id)
     if batch is None or (batch.decide_by or 0) <= store.now():  # missed; after an outage there may be thousands
         store.deadlines.drop(kind, batch_id)
@@ -30,6 +33,8 @@ def attend(store: Store, law: Law, kind: str, batch_id: str) -> None:
         else:
             store.deadlines.drop(kind, batch_id)
         return
+    for call in waiting:
+        store.calls.ask_look(call.key)
     people = law.people_at(datetime.fromtimestamp(view.now / 1000, UTC))
     members = store.people.known_members(people.usergroups())
     people = people.opened(members)

@@ -9,6 +9,7 @@ from agents.run_config import RunConfig, ToolExecutionConfig
 from agents.run_state import RunState
 from pydantic import BaseModel
 
+from approvals import tracing
 from approvals.errors import ApprovalsError
 from approvals.models import Run, RunLease
 from approvals.outcomes import Outcome
@@ -37,7 +38,8 @@ async def advance(deps: Deps, run_id: str) -> None:
     lease = deps.store.runs.lease(run_id, token=deps.token(), ttl_ms=LEASE_MS)
     if lease is None:
         return
-    with Heartbeat(lambda: deps.store.runs.renew(lease, ttl_ms=LEASE_MS)):
+    name = "run.resume" if lease.resuming else "run.drive"
+    with tracing.span(name, run=run_id), Heartbeat(lambda: deps.store.runs.renew(lease, ttl_ms=LEASE_MS)):
         try:
             run = deps.store.runs.load(run_id)
             if run is not None:
@@ -82,7 +84,8 @@ async def _attempt(deps: Deps, run: Run, lease: RunLease) -> None:
 async def _drive(deps: Deps, loaded: Loaded, run: Run, lease: RunLease, saved: Saved, watch: Watch) -> None:  # noqa: PLR0917
     step = await _first_step(deps, loaded, run, saved)
     while True:
-        result = await _turn(loaded, step, run, watch)
+        with tracing.span("agent.turn", run=run.id, turn=watch.turns + 1):
+            result = await _turn(loaded, step, run, watch)
         state = result.to_state()
         if result.interruptions:
             if watch.turns >= watch.limit:
@@ -91,7 +94,8 @@ async def _drive(deps: Deps, loaded: Loaded, run: Run, lease: RunLease, saved: S
             calls = asked(result.interruptions, watch)
             at = saved.at(state, loaded, pending=tuple(call.sdk_id for call in calls))
             read = lookups(result.to_input_list(), loaded.reads)
-            await _pause(deps, loaded, run, lease, calls, at, watch=watch, read=read)
+            with tracing.span("run.pause", run=run.id, pause=run.pause + 1, calls=len(calls)):
+                await _pause(deps, loaded, run, lease, calls, at, watch=watch, read=read)
             return
         if result.final_output is not None:
             deps.store.runs.complete(lease, answer=_text(result.final_output))

@@ -19,6 +19,7 @@ class WorkerSettings(Settings):
     offline: str = Field("worker.refund_desk.planner:OfflinePlanner", alias="VOBO_OFFLINE")
     shadow_rules: Annotated[tuple[str, ...], NoDecode] = Field((), alias="VOBO_SHADOW_RULES")
     shadow_reviewers: Path | None = Field(None, alias="VOBO_SHADOW_REVIEWERS")
+    weekly_report: bool = Field(True, alias="VOBO_WEEKLY_REPORT")
     openai_key: SecretStr | None = Field(None, alias="OPENAI_API_KEY")
     openai_url: str | None = Field(None, alias="OPENAI_BASE_URL")
 

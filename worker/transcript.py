@@ -46,6 +46,8 @@ def _before(store: Store, run: Run) -> list[dict[str, Any]]:
         earlier = store.runs.load(parent)
         if earlier is None:  # closed runs leave the store after a week
             break
+        if earlier.canary:  # a test of people, which no model hears of; nothing came before it
+            break
         calls = [call for pause in range(1, earlier.pause + 1) for call in store.calls.of_pause(earlier.id, pause)]
         told.append(
             {

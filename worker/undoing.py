@@ -21,8 +21,8 @@ from worker.gate import refuse_swallowed
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
 from worker.receipts import keep
-from worker.recheck import Authority, Standing
-from worker.undo_authority import undo_authority
+from worker.recheck import Standing
+from worker.undo_authority import UndoAuthority, undo_authority
 
 JOB = "undo_call"
 #: As in worker/reconcile.py: an orphan may still be at work until then.
@@ -106,19 +106,21 @@ async def _take(  # noqa: PLR0917 - what it is about, then what it needs
         matter.refuse(why)
         return
     try:
-        args, seen = matter.arguments(), undo_authority(deps, run, call, door)
+        args, authority = matter.arguments(), undo_authority(deps, run, call, door)
     except ArgumentsRefused as refused:
         matter.refuse(f"{call.tool} takes other arguments now: {refused.sentence}")
         return
-    if seen.standing is Standing.LOST:
-        matter.refuse(seen.sentence)
-    elif seen.standing is Standing.ENTITLED:
-        await _claim(matter, seen, args)
+    if authority.seen.standing is Standing.LOST:
+        matter.refuse(authority.seen.sentence)
+    elif authority.seen.standing is Standing.ENTITLED:
+        await _claim(matter, authority, args)
 
 
 def _impossible(matter: _Matter) -> str | None:
     """Why it cannot be tried (any more), None when it can."""
     call, door = matter.call, matter.door
+    if matter.undo.contradicted:
+        return "A receipt came late that says it was taken back already; ops compares with the provider."
     if undo_seal(call, tenant=matter.deps.store.tenant) != matter.undo.seal:
         return "What is known about the call has changed since it was asked; look again."
     if door.undo is None or door.rule is None or door.rule.undo is None:
@@ -128,10 +130,15 @@ def _impossible(matter: _Matter) -> str | None:
     return None
 
 
-async def _claim(matter: _Matter, seen: Authority, args: Arguments | None) -> None:
+async def _claim(matter: _Matter, authority: UndoAuthority, args: Arguments | None) -> None:
     undos = matter.deps.store.undos
     _, claim = undos.claim(
-        matter.call, token=matter.deps.token(), seal=matter.undo.seal, ttl_ms=LEASE_MS, people=seen.people
+        matter.call,
+        token=matter.deps.token(),
+        seal=matter.undo.seal,
+        ttl_ms=LEASE_MS,
+        people=authority.seen.people,
+        needed=authority.needed,
     )
     if claim is None:  # frozen, not fresh, or somebody else's: the clock comes by again, or its time is over
         return

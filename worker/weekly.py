@@ -131,4 +131,5 @@ def _numbers(name: str, week: Report, longer: Report) -> WeekNumbers:
         suggestions=longer.suggestions,
         signals=longer.signals,
         alt=alt_text(week),
+        canaries=week.canaries,
     )

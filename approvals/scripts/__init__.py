@@ -9,6 +9,8 @@ from typing import Any
 import redis
 from redis.commands.core import Script
 
+from approvals.replicas import run_awaited, wanted
+
 #: In this order in front of every script: keys, what one change brings with it, the inboxes, the checks, then what an
 #: undo is.
 PRELUDE = ("_keys.lua", "_prelude.lua", "_inbox.lua", "_checks.lua", "_undo.lua")
@@ -38,11 +40,19 @@ class Scripts:
         self._registered: dict[str, Script] = {}
 
     def run(self, name: str, *arguments: Argument) -> list[Any]:
-        """Run one script; its reply as Redis gives it (bytes)."""
+        """Run one script; its reply as Redis gives it (bytes).
+
+        Raises:
+            NotReplicated: it is one that has to be on replicas, and is not.
+        """
         script = self._registered.get(name)
         if script is None:
             # redis-py loads it again by itself when the server forgot it (restart, failover).
             script = self._registered[name] = self._client.register_script(source(name))
+        replicas = wanted(self._client, name)
+        if replicas:
+            awaited: list[Any] = run_awaited(self._client, script, self._prefix, encoded(arguments), replicas)
+            return awaited
         reply: list[Any] = script(keys=[self._prefix], args=encoded(arguments))
         return reply
 

@@ -74,6 +74,14 @@ local function refusal(c, version, reviewer, verdict, snapshot, generation)
   end
 end
 
+-- A canary that was approved by as many as it takes is rejected instead: it is never approved, so it can never run.
+local function miss(c, reviewer, name)
+  record_call('canary_missed', c, 'actor', reviewer, 'name', name, 'cause', 'canary', 'decide_by', int(decide_by(c)))
+  become(c, 'rejected', 'cause', 'canary', 'decided_by', reviewer, 'decided_name', name, 'decided_at', int(NOW),
+    'decided_verdict', 'approve')
+  return { 'ok', 'verdict', 'rejected', 'missing', '0' }
+end
+
 -- Count one approval of the current version; enough of them approve the call.
 local function count_approval(c, reviewer, name, decision)
   keep_decision(c, reviewer, decision)
@@ -85,6 +93,7 @@ local function count_approval(c, reviewer, name, decision)
     show_directly(c.batch)
     return { 'ok', 'verdict', 'pending', 'missing', int(missing) }
   end
+  if c.canary then return miss(c, reviewer, name) end
   record_call('approved', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)))
   become(c, 'approved', 'decided_by', reviewer, 'decided_name', name, 'decided_at', int(NOW),
     'decided_verdict', 'approve')
@@ -154,6 +163,7 @@ local function send_back(c, kind, reason, version, content, seal, needed, counts
   exec('DEL', key.votes(c.id))
   exec('HDEL', key.call(c.id), 'decided_by', 'decided_name', 'decided_at', 'decided_verdict', 'execute_by',
     'token', 'lease_until', 'claimed_at')
+  forget_look(c)
   if counts ~= '' then exec('HSET', key.counts(c.run), c.id, counts) else exec('HDEL', key.counts(c.run), c.id) end
   exec('HINCRBY', key.batch(c.batch), 'generation', 1)
   c.version, c.seal, c.law = version, seal, law
@@ -260,7 +270,7 @@ local function add_call(c, carded)
   exec('HSET', key.call(c.id), 'run', c.run, 'batch', c.batch, 'pause', c.pause, 'number', c.number, 'sdk_id', c.sdk_id,
     'agent', c.agent, 'tool', c.tool, 'state', c.state, 'version', c.version, 'content', c.content, 'seal', c.seal,
     'cause', c.cause, 'reason', c.reason, 'held', c.held, 'needed', c.needed, 'carded', carded, 'created_at', int(NOW),
-    'law', c.law, 'tier', c.tier)
+    'law', c.law, 'tier', c.tier, 'canary', c.canary or '')
   exec('RPUSH', key.pause_calls(c.run, c.pause), c.id)
   record_call('proposed', c, 'mode', c.mode, 'radius', c.radius, 'state', c.state, 'kept', c.kept)
   if c.state == 'rejected' then

@@ -77,6 +77,7 @@ end
 local DECIDED_LATELY = 20
 local function keep_decision(c, reviewer, decision)
   exec('RPUSH', key.decisions(c.id), int(NOW) .. ' ' .. decision)
+  if c.canary then return end -- nothing was decided by it
   exec('ZADD', key.decided(reviewer), int(NOW), c.id)
   exec('ZREMRANGEBYRANK', key.decided(reviewer), 0, -1 - DECIDED_LATELY)
   exec('SADD', key.deciders(c.id), reviewer)

@@ -35,3 +35,4 @@ function key.person(user) return prefix .. 'person:' .. user end
 function key.members(group) return prefix .. 'members:' .. group end
 function key.entry(entry) return prefix .. 'outbox:' .. entry end
 function key.report(week) return prefix .. 'report:' .. week end
+function key.report_lease(week) return key.report(week) .. ':lease' end

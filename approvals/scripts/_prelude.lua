@@ -28,7 +28,8 @@ end
 
 local CALL = { 'state', 'version', 'run', 'batch', 'pause', 'tool', 'seal', 'carded', 'needed', 'refreshing',
   'execute_by', 'check_by', 'token', 'last_token', 'lease_until', 'intended', 'decided_by', 'decided_name',
-  'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at', 'law' }
+  'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at', 'law',
+  'canary' }
 
 local function load_call(id)
   local c = read(key.call(id), CALL)
@@ -38,11 +39,17 @@ end
 
 local function tally(field, by) exec('HINCRBY', key.tallies, field, by) end
 
--- Into the ledger, and counted by kind, cause and whether the law did it: never by who.
+-- Into the ledger, and counted by kind, cause and whether the law did it: never by who. What happens to a canary is
+-- marked, and counts as nothing but that.
 local function record(kind, ...)
-  exec('XADD', key.ledger, '*', 'type', kind, 'at', int(NOW), ...)
   local told, of = { ... }, { cause = '', actor = '' }
   for i = 1, #told, 2 do of[told[i]] = told[i + 1] end
+  if of.run and exec('HGET', key.run(of.run), 'canary') == '1' then
+    exec('XADD', key.ledger, '*', 'type', kind, 'at', int(NOW), 'canary', '1', ...)
+    if not string.find(kind, '^canary_') then return end
+  else
+    exec('XADD', key.ledger, '*', 'type', kind, 'at', int(NOW), ...)
+  end
   tally('event:' .. kind .. ':' .. of.cause .. ':' .. (of.actor == 'policy' and 'policy' or ''), 1)
 end
 
@@ -70,6 +77,12 @@ local function wake(job, argument) exec('ZADD', key.wakeups, int(NOW), job .. ':
 local function wake_again(job, argument, at) exec('ZADD', key.wakeups, int(at), job .. ':' .. argument) end
 
 local function let_sleep(job, argument) exec('ZREM', key.wakeups, job .. ':' .. argument) end
+
+-- The next version says what the data is now, so what a look at the one before found is over.
+local function forget_look(c)
+  exec('HDEL', key.call(c.id), 'looked_at', 'look_failed_at', 'drifted', 'drift_print')
+  let_sleep('look_again', c.id)
+end
 
 local function set_deadline(kind, subject, at) exec('ZADD', key.deadlines, int(at), kind .. ':' .. subject) end
 
@@ -115,24 +128,28 @@ local function show(c)
     owe_in_thread('card', c.batch, c.run)
     to_inbox(c.batch)
   end
-  if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 then
+  if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 and not c.canary then
     owe_in_thread('outcome', c.run .. ':' .. c.pause, c.run)
   end
 end
 
--- Nothing of a cancelled run is at work any more: it ends, and its model is not called again.
-local function end_cancelled(run)
-  local r = read(key.run(run), { 'state', 'channel', 'cancelled_name' })
-  local reason = 'cancelled by @' .. (r.cancelled_name or '')
-  exec('HSET', key.run(run), 'state', 'stopped', 'reason', reason, 'ended_at', int(NOW), 'ended_by', 'cancel',
+-- A run ends here and now, without its model being called again.
+local function end_at_once(run, state, reason, by)
+  local r = read(key.run(run), { 'state', 'channel' })
+  exec('HSET', key.run(run), 'state', state, 'reason', reason, 'ended_at', int(NOW), 'ended_by', by,
     'ended_from', r.state)
   exec('HDEL', key.run(run), 'token', 'lease_until')
   let_sleep('start_run', run)
   let_sleep('resume_run', run)
   set_deadline('retire', run, NOW + 7 * DAY)
-  record('stopped', 'run', run, 'reason', reason)
+  record(state, 'run', run, 'reason', reason)
   owe('answer', run, r.channel)
   owe('opening', run, r.channel)
+end
+
+-- Nothing of a cancelled run is at work any more.
+local function end_cancelled(run)
+  end_at_once(run, 'stopped', 'cancelled by @' .. (exec('HGET', key.run(run), 'cancelled_name') or ''), 'cancel')
 end
 
 -- The run no longer waits for this call; the last one makes it ready, or ends it when it was cancelled.
@@ -141,6 +158,7 @@ local function answered(c)
   local run = read(key.run(c.run), { 'state', 'pause', 'cancelled_by' })
   if exec('SCARD', key.unanswered(c.run, c.pause)) == 0 and run.state == 'paused' and run.pause == c.pause then
     if run.cancelled_by then return end_cancelled(c.run) end
+    if c.canary then return end_at_once(c.run, 'completed', '', 'canary') end -- no model ever hears of it
     exec('HSET', key.run(c.run), 'state', 'ready')
     record('ready', 'run', c.run)
     wake('resume_run', c.run)
@@ -199,6 +217,7 @@ local function leave_review(c)
   exec('SREM', key.batch_open(c.batch), c.id)
   exec('SREM', key.pause_open(c.run, c.pause), c.id)
   let_sleep('refresh_call', c.id)
+  let_sleep('look_again', c.id)
   if exec('SCARD', key.batch_open(c.batch)) == 0 then
     drop_deadline('decide', c.batch)
     drop_deadline('post', c.batch)

@@ -2,7 +2,7 @@
 -- To find a second person, and to begin: a word about how things are must act soon.
 local UNDO_TIME = 10 * MINUTE
 local UNDO = { 'state', 'seal', 'by', 'name', 'at', 'execute_by', 'token', 'last_token', 'lease_until', 'intended',
-  'reason', 'settled_by', 'marked_by', 'marked_as' }
+  'reason', 'settled_by', 'marked_by', 'marked_as', 'late_receipt' }
 
 -- The undo of a call as a table; one that nobody asked for has no state.
 local function load_undo(c)
@@ -12,6 +12,11 @@ local function load_undo(c)
   for n, name in ipairs(UNDO) do u[name] = row[names[n]] end
   return u
 end
+
+-- How many people must want it: as many as the call needed, and never fewer than the law asks now.
+local function undo_needs(c, now) return math.max(c.carded and tonumber(c.needed) or 1, tonumber(now)) end
+
+local function undo_missing(c, needed) return math.max(0, needed - exec('HLEN', key.undo_votes(c.id))) end
 
 local function set_undo(c, ...)
   local given, fields = { ... }, {}
@@ -26,7 +31,7 @@ end
 local function undo_becomes(c, u, state, ...)
   set_undo(c, 'state', state, ...)
   u.state = state
-  local dead = state == 'unknown' and 'SADD' or 'SREM'
+  local dead = (state == 'unknown' or u.late_receipt) and 'SADD' or 'SREM' -- a contradiction is closed by ops alone
   exec(dead, key.dead_letters, 'undo:' .. c.id)
   if state == 'asked' or state == 'unknown' then wake('undo_call', c.id) else let_sleep('undo_call', c.id) end
   if state == 'undone' or state == 'failed' or state == 'unknown' then
@@ -55,6 +60,12 @@ local function undo_unclaimed(c, u, reason)
   record_call('undo_unclaimed', c, 'reason', reason)
   undo_becomes(c, u, 'asked', 'last_token', u.token, 'token', '', 'lease_until', '')
   set_deadline('undo', c.id, u.execute_by)
+end
+
+-- Whether there is an end to tell: it happened, it did not, or nobody knows.
+local function undo_ended(id)
+  local state = exec('HGET', key.call(id), 'undo_state')
+  return state == 'undone' or state == 'failed' or state == 'unknown'
 end
 
 -- Nobody is at it, nobody wants it, nobody wonders: the call may be forgotten.

@@ -15,6 +15,7 @@ if c.batch ~= batch or not holds_batch(batch, batch_token, epoch) then return { 
 if c.state == 'executing' and c.token == token then
   return { 'repeated', 'version', c.version, 'lease_until', c.lease_until }
 end
+if c.canary then return { 'wrong_state', 'state', c.state } end
 if c.state ~= 'approved' or not c.execute_by then return { 'wrong_state', 'state', c.state } end
 if tonumber(c.execute_by) <= NOW then return lapse(c, 'not executed in time') end
 if c.version ~= version or c.seal ~= seal then return { 'stale_version', 'version', c.version } end

@@ -13,9 +13,11 @@ if c.edit_by == reviewer and c.edit_from == version and c.edit_print == print th
 end
 local no = refusal(c, version, reviewer, 'edit', snapshot, '')
 if no then return no end
+if c.canary then return { 'not_pending', 'state', c.state } end -- nothing of it can be changed
 
 keep_decision(c, reviewer, decision)
 exec('DEL', key.votes(c.id))
+forget_look(c)
 exec('HSET', key.call(c.id), 'refreshing', '1', 'check_by', int(NOW + LEAST_TIME), 'edit_by', reviewer,
   'edit_name', name, 'edit_from', version, 'edit_print', print, 'edit_approval', approval)
 c.version, c.seal = int(version + 1), ''

@@ -22,9 +22,9 @@ drop_deadline('decide', batch)
 if later then set_deadline('decide', batch, later) end
 for _, c in ipairs(due) do
   local reason = c.refreshing and 'not checked in time' or ''
-  record_call('expired', c, 'cause', 'nobody decided', 'reason', reason)
+  record_call(c.canary and 'canary_unseen' or 'expired', c, 'cause', 'nobody decided', 'reason', reason)
   become(c, 'expired', 'cause', 'nobody decided', 'reason', reason)
 end
 if #due == 0 then return { 'repeated' } end
-owe('alert', batch)
+if not due[1].canary then owe('alert', batch) end
 return { 'ok', 'expired', int(#due) }

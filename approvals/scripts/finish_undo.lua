@@ -14,6 +14,8 @@ if u.token ~= token or not open then
     record_call('undo_contradicted', c, 'cause', u.state or '')
     exec('SADD', key.dead_letters, 'undo:' .. c.id)
     owe('alert', 'undo:' .. c.id)
+    owe_in_thread('undo', c.id, c.run)
+    show(c)
   end
   if u.token ~= token then return { 'lease_lost' } end
   return { 'wrong_state', 'state', u.state }

@@ -1,13 +1,16 @@
--- A message will never arrive: ops is told instead, unless it was for ops or only a reminder.
+-- A message will never arrive: ops is told instead, unless it was for ops, or only a reminder. About an undo that was
+-- asked for again there is nothing to tell by now. What is owed anew since is not given up.
 -- KEYS[1] the tenant's prefix
--- ARGV    entry, error
+-- ARGV    entry, error, version (that was to be sent)
 -- Answers ok | repeated
-local entry, error = unpack(ARGV)
-if exec('ZREM', key.outbox, entry) == 0 then return { 'repeated' } end
+local entry, error, version = unpack(ARGV)
+local e = read(key.entry(entry), { 'kind', 'subject', 'desired' })
+if e.desired ~= version or exec('ZREM', key.outbox, entry) == 0 then return { 'repeated' } end
 
 exec('ZREM', key.owed, entry)
 exec('HSET', key.entry(entry), 'error', error)
 exec('HDEL', key.entry(entry), 'sender', 'sending')
 local quiet = { alert = true, reminder = true, direct = true, report = true, picture = true }
-if not quiet[exec('HGET', key.entry(entry), 'kind')] then owe('alert', 'outbox:' .. entry) end
+local moot = e.kind == 'undo' and not undo_ended(e.subject)
+if not quiet[e.kind] and not moot then owe('alert', 'outbox:' .. entry) end
 return { 'ok' }

@@ -7,6 +7,7 @@ if exec('EXISTS', key.entry('report:' .. week)) == 1 then return { 'repeated' } 
 
 exec('HSET', key.report(week), 'numbers', numbers, 'picture', picture)
 exec('PEXPIRE', key.report(week), life_ms)
+exec('DEL', key.report_lease(week))
 owe('report', week)
 if picture ~= '' then owe('picture', week) end
 return { 'ok' }

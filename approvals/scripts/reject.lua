@@ -17,12 +17,12 @@ local vetoes = key.vetoes(thread.channel, thread.thread_ts)
 local corrections = key.corrections(thread.channel, thread.thread_ts)
 local to, from = vetoes, corrections
 if correction == '1' then to, from = corrections, vetoes end
-for i = 10, #ARGV, 2 do
+for i = 10, c.canary and 9 or #ARGV, 2 do -- whoever catches a canary has refused nothing that anybody wants
   exec('HSET', to, ARGV[i], ARGV[i + 1])
   exec('HDEL', from, ARGV[i])
 end
-record_call('rejected', c, 'actor', reviewer, 'name', name, 'cause', 'person', 'reason', reason,
-  'decide_by', int(decide_by(c)))
+record_call(c.canary and 'canary_caught' or 'rejected', c, 'actor', reviewer, 'name', name, 'cause', 'person',
+  'reason', reason, 'decide_by', int(decide_by(c)))
 become(c, 'rejected', 'cause', 'person', 'reason', reason, 'decided_by', reviewer, 'decided_name', name,
   'decided_at', int(NOW), 'decided_verdict', 'reject')
 return { 'ok', 'verdict', 'rejected' }

@@ -34,9 +34,9 @@ end
 for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
     exec('SREM', key.dead_letters, 'call:' .. id, 'undo:' .. id)
-    forget({ 'refresh_call', 'reconcile_call', 'undo_call' }, { 'alert:call:', 'alert:seal:', 'alert:tool:',
-      'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id), key.decisions(id), key.spent(id),
-      key.undo_votes(id))
+    forget({ 'refresh_call', 'reconcile_call', 'undo_call', 'look_again' }, { 'alert:call:', 'alert:seal:',
+      'alert:tool:', 'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id), key.decisions(id),
+      key.spent(id), key.undo_votes(id))
     forget_deciders(id)
   end
   for _, id in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do

@@ -1,12 +1,13 @@
--- The tool itself, or an operator, says what became of an unknown undo. Where two people are needed, the second
--- settles it.
+-- The tool itself, or an operator, says what became of one attempt of an undo that ended unknown. Where two people
+-- are needed, the second settles it.
 -- KEYS[1] the tenant's prefix
--- ARGV    call, happened, by, name, reason, needed, receipt (encrypted)
+-- ARGV    call, attempt (its token), happened, by, name, reason, needed, receipt (encrypted)
 -- Answers ok {state} | repeated {state} | wrong_state {state} | not_found
-local call, happened, by, name, reason, needed, receipt = unpack(ARGV)
+local call, attempt, happened, by, name, reason, needed, receipt = unpack(ARGV)
 local c = load_call(call)
 if not c.state then return { 'not_found' } end
 local u, state = load_undo(c), happened == '1' and 'undone' or 'failed'
+if u.token ~= attempt then return { 'wrong_state', 'state', u.state or '' } end
 if u.state == state and u.settled_by == by then return { 'repeated', 'state', state } end
 if u.state ~= 'unknown' then return { 'wrong_state', 'state', u.state or '' } end
 local two = tonumber(needed) > 1

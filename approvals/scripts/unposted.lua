@@ -10,13 +10,14 @@ if not b.run or b.posted_at then
 end
 if tonumber(b.post_by) > NOW then return { 'repeated' } end
 
-local open = exec('SMEMBERS', key.batch_open(batch))
+local open, canary = exec('SMEMBERS', key.batch_open(batch)), nil
 drop_deadline('post', batch)
 for _, id in ipairs(open) do
   local c = load_call(id)
-  record_call('expired', c, 'cause', 'could not be posted')
+  canary = c.canary
+  record_call(c.canary and 'canary_unseen' or 'expired', c, 'cause', 'could not be posted')
   become(c, 'expired', 'cause', 'could not be posted')
 end
 if #open == 0 then return { 'repeated' } end
-owe('alert', batch)
+if not canary then owe('alert', batch) end
 return { 'ok', 'expired', int(#open) }

@@ -125,6 +125,7 @@ def _in_the_bot(steps: Steps) -> None:
     from approvals.calls import Calls  # noqa: PLC0415
     from approvals.outbox import Outbox  # noqa: PLC0415
     from approvals.runs import Runs  # noqa: PLC0415
+    from approvals.undos import Undos  # noqa: PLC0415
     from bot import relay, sending  # noqa: PLC0415
 
     relay.LEAD_MS = LEAD_MS
@@ -136,6 +137,7 @@ def _in_the_bot(steps: Steps) -> None:
     _wrap(steps, Outbox, "delivered", "outbox.delivered", kinds=True)
     for verb in ("approve", "reject", "edit"):
         _wrap(steps, Calls, verb, f"calls.{verb}")
+    _wrap(steps, Undos, "ask_for", "undos.ask_for")
 
 
 def _in_the_worker(steps: Steps) -> None:
@@ -148,10 +150,11 @@ def _in_the_worker(steps: Steps) -> None:
     from approvals.calls import Calls  # noqa: PLC0415
     from approvals.effects import Effects  # noqa: PLC0415
     from approvals.runs import Runs  # noqa: PLC0415
-    from worker import reconcile  # noqa: PLC0415
+    from approvals.undos import Undos  # noqa: PLC0415
+    from worker import reconcile, undoing  # noqa: PLC0415
     from worker.refund_desk.tools import deploys  # noqa: PLC0415
 
-    reconcile.MARGIN_S = MARGIN_S
+    reconcile.MARGIN_S = undoing.MARGIN_S = MARGIN_S
     deploys.deploy.reconcile = None  # one tool that cannot tell afterwards
     for verb in ("lease", "save_turn", "pause", "complete"):
         _wrap(steps, Runs, verb, f"runs.{verb}")
@@ -160,6 +163,8 @@ def _in_the_worker(steps: Steps) -> None:
     for verb in ("claim", "intend", "succeed", "settle"):
         _wrap(steps, Effects, verb, f"effects.{verb}")
     _wrap(steps, Calls, "refresh", "calls.refresh")
+    for verb in ("claim", "intend", "succeed"):
+        _wrap(steps, Undos, verb, f"undos.{verb}")
     _around_the_effect(steps)
 
 

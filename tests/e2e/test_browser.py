@@ -43,6 +43,7 @@ def test_the_story_can_be_clicked_through(home: Path, size: dict[str, int]) -> N
         become(page, BRUNO)
         refunds.get_by_test_id("call.edit").click()
         modal = page.get_by_test_id("modal")
+        modal.get_by_test_id("edit.line").select_option(label="pay_0009: amount: 312.40 EUR")
         field = modal.get_by_test_id("input-arg:/lines/8/amount")
         field.fill("4.120")
         modal.get_by_test_id("modal-submit").click()

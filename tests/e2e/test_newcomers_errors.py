@@ -75,6 +75,31 @@ def test_a_bad_agent(stack: Stack, agent: str) -> None:
     assert "VOBO_AGENT" in said(stack, "worker", VOBO_AGENT=agent)
 
 
+def test_a_function_that_is_no_factory(stack: Stack) -> None:
+    output = said(stack, "worker", VOBO_AGENT="json:dumps")
+    assert "The agent factory json:dumps in VOBO_AGENT raised TypeError" in output
+    assert "It must be a function that takes a model and returns an agents.Agent." in output
+    assert "json:dumps" in said(stack, "worker", "--check", VOBO_AGENT="json:dumps")
+
+
+def test_a_key_without_a_model(stack: Stack) -> None:
+    output = said(stack, "worker", OPENAI_API_KEY="sk-some-secret")
+    assert "OPENAI_API_KEY is set, but VOBO_MODEL is not; set it to a model's name, or to offline.\n" in output, output
+    assert "value error" not in output.lower()
+    assert "sk-some-secret" not in output
+
+
+def test_a_model_without_a_key(stack: Stack) -> None:
+    output = said(stack, "worker", VOBO_MODEL="gpt-5")
+    assert output.startswith("VOBO_MODEL is gpt-5, but OPENAI_API_KEY is not set; set it (any text will do for a")
+
+
+def test_a_port_that_is_no_number(stack: Stack) -> None:
+    output = said(stack, "bot", SLACK_APP_TOKEN=None, SLACK_SIGNING_SECRET="secret", PORT="abc")
+    assert "PORT is wrong: it is not a whole number. Set it to the number of the port at which" in output
+    assert "SLACK_APP_TOKEN" not in output
+
+
 def test_two_rules_for_one_tool(stack: Stack, tmp_path: Path) -> None:
     twin = tmp_path / "twin_rules.py"
     twin.write_text((ROOT / "policies" / "rules" / "mail.py").read_text())

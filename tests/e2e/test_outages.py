@@ -2,7 +2,6 @@ import http.client
 import resource
 import subprocess
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -73,10 +72,9 @@ def test_while_the_store_is_away_nothing_runs_and_readiness_says_so_and_then_eve
 
 
 @pytest.fixture
-def no_space_kills_nobody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_space_kills_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A write beyond the allowed size fails as on a full disk, instead of killing the server with a signal."""
     monkeypatch.setattr(valkey.subprocess, "Popen", partial(subprocess.Popen, restore_signals=False))
-    yield
 
 
 def test_when_the_disk_of_the_store_is_full_nothing_happens_that_is_not_recorded(

@@ -102,7 +102,7 @@ def test_with_nobody_left_the_call_is_refused_and_its_tool_withdrawn_for_the_hou
     assert "alert:budget:run_1" in owed(workshop.store)
     assert alert(workshop, "budget:run_1") == (
         "Approval budget exhausted. Run `run_1`, asked by <@U0REQ> in <#C0PAY>: 1 call of ship refused, approval"
-        " budget exhausted. Nobody was asked about them and nothing ran."
+        " budget exhausted. Nobody was asked about it and nothing ran."
     )
     for user in (ANA, BEN, LEA):  # their hour is over, the tool's is not
         workshop.client.delete(workshop.store.keys.heard(user))

@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from approvals.lifecycle import State
+from approvals.models import Run
 from bot.authority import refuse_by_law
 from bot.editing import judged
 from bot.errors import Refused
@@ -74,7 +75,7 @@ def test_an_agent_with_starters_of_its_own_is_started_by_nobody_else(
     people.write_text(TOML + f'\n[agents.refunds]\nstarters = ["{BRUNO}"]\n', encoding="utf-8")
     named = "refunds=worker.refund_desk:build_agent,other=your.agent:build"
     with running(valkey_url, redis_client, reviewers=people, agents=named) as office:
-        assert office.bot.deps.agent == "refunds"
+        assert office.bot.deps.agents == ("refunds", "other")
         office.slack.mention(ROSA, "C_REFUNDS", "refund everything")
         told = office.told(ROSA, "You may not start runs with the agent refunds")
         assert told == "You may not start runs with the agent refunds. Ask ops to add you to its starters."
@@ -82,6 +83,43 @@ def test_an_agent_with_starters_of_its_own_is_started_by_nobody_else(
         started = office.store.runs.load(run)
         assert started is not None
         assert started.agent == "refunds"
+
+
+NAMED = "refunds=worker.refund_desk:build_agent,Mails=your.agent:build"
+
+
+@pytest.mark.parametrize(
+    ("said", "agent", "request_"),
+    [
+        ("tell everybody: it is done", "refunds", "tell everybody: it is done"),
+        ("mails: tell everybody: it is done", "Mails", "tell everybody: it is done"),
+        ("mails:", "refunds", "mails:"),
+    ],
+)
+def test_a_request_may_begin_with_the_name_of_the_agent_it_is_for(
+    valkey_url: str, redis_client: redis.Redis, said: str, agent: str, request_: str
+) -> None:
+    with running(valkey_url, redis_client, agents=NAMED) as office:
+        run, _ = office.start(said)
+        started = office.store.runs.load(run)
+        assert started is not None
+        assert (started.agent, started.request) == (agent, request_)
+
+
+def test_a_thread_goes_on_with_the_agent_it_began_with(valkey_url: str, redis_client: redis.Redis) -> None:
+    with running(valkey_url, redis_client, agents=NAMED) as office:
+        run, thread = office.start("mails: tell everybody")
+        lease = office.store.runs.lease(run, token="worker", ttl_ms=60_000)
+        assert lease
+        assert office.store.runs.complete(lease, answer="Told.").ok
+        office.slack.mention(ROSA, "C_REFUNDS", "once more", thread_ts=thread)
+
+        def newest() -> Run | None:
+            found = office.store.runs.newest_in_thread("C_REFUNDS", thread)
+            return found if found and found.id != run else None
+
+        again = office.until(newest, "the next run is recorded")
+        assert (again.agent, again.request, again.parent) == ("Mails", "once more", run)
 
 
 def test_an_edit_of_what_only_the_strictest_tier_decides_stays_with_it(office: Office) -> None:

@@ -135,11 +135,65 @@ def test_lines_are_dropped_by_choosing_those_that_stay(office: Office) -> None:
     batch = paused(office, *([1000] * 38))
     office.press(BRUNO, batch, "call.edit")
     view = office.modal(BRUNO)
-    assert len([block for block in view["blocks"] if block["type"] == "input"]) == 40
+    assert [block["block_id"] for block in view["blocks"] if block["type"] == "input"] == ["arg:/lines", "arg:/reason"]
     done = office.slack.submit(BRUNO, {"arg:/lines": {"value": ["0", "36"]}})
     assert done["ok"], done
     lines = json.loads(office.call(FIRST).content.arguments)["lines"]
     assert [line["payment_id"] for line in lines] == ["pay_0001", "pay_0037"]
+
+
+def choose(office: Office, line: str) -> dict[str, Any]:
+    """Choose the value to change in the open edit dialog; the dialog with its input."""
+    view = office.modal(BRUNO)
+    select = next(block["accessory"] for block in view["blocks"] if block["block_id"].startswith("line:"))
+    value = next(one["value"] for one in select["options"] if line in one["text"]["text"])
+    office.slack.click_view(BRUNO, "edit.line", chosen=value)
+    return office.until(lambda: now if (now := office.modal(BRUNO))["hash"] != view["hash"] else None, "an input more")
+
+
+def test_of_many_lines_two_are_chosen_and_changed_one_after_the_other(office: Office) -> None:
+    batch = paused(office, *([1000] * 38))
+    office.press(BRUNO, batch, "call.edit")
+    choose(office, "pay_0009")
+    choose(office, "pay_0021")
+    wrong = office.slack.submit(
+        BRUNO, {"arg:/lines/8/amount": {"value": "9,00"}, "arg:/lines/20/amount": {"value": "7.00"}}
+    )
+    assert list(wrong["errors"]) == ["arg:/lines/8/amount"]
+    done = office.slack.submit(BRUNO, {"arg:/lines/8/amount": {"value": "9.00"}})
+    assert done["ok"], done
+    lines = json.loads(office.call(FIRST).content.arguments)["lines"]
+    changed = {line["payment_id"]: line["amount"]["minor"] for line in lines if line["amount"]["minor"] != 1000}
+    assert changed == {"pay_0009": 900, "pay_0021": 700}, "what was typed before stayed in the window"
+    office.card_with(batch, "pay_0009: 10.00 EUR -> 9.00 EUR; pay_0021: 10.00 EUR -> 7.00 EUR")
+
+
+def test_who_lost_the_right_meanwhile_chooses_no_line(office: Office) -> None:
+    batch = paused(office, *([1000] * 38))
+    office.press(BRUNO, batch, "call.edit")
+    before = office.modal(BRUNO)
+    office.slack.set_user(BRUNO, is_restricted=True)
+    office.slack.click_view(BRUNO, "edit.line", chosen="1")
+    office.told(BRUNO, "Guests may not")
+    assert office.modal(BRUNO)["hash"] == before["hash"]
+
+
+def test_a_rejection_says_what_would_not_run_and_offers_reasons(office: Office) -> None:
+    batch = paused(office, 31240)
+    office.press(BRUNO, batch, "call.reject")
+    assert "Refund 1 payments, 312.40 EUR" in str(office.modal(BRUNO)["blocks"])
+    assert office.slack.submit(BRUNO, {"common": {"value": "0"}})["ok"]
+    assert office.state(FIRST, State.REJECTED).reason == "The amount is wrong"
+
+
+def test_the_details_tell_the_requesters_words_and_when_our_data_was_looked_up(office: Office) -> None:
+    run, _ = office.start("refund the failed payments <!channel>")
+    batch = office.pause(run, a_refund(31240, facts=facts(31240)))
+    office.card_with(batch, "decide by")
+    office.press(RITA, batch, "call.details")
+    text = str(office.modal(RITA)["blocks"])
+    assert "refund the failed payments" in text
+    assert "Our data as looked up before " in text
 
 
 def test_what_the_law_forbids_is_refused_at_the_field(office: Office) -> None:

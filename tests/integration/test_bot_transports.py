@@ -137,7 +137,7 @@ def test_the_check_says_that_the_bot_can_start_or_everything_that_keeps_it(
     }
     well = CliRunner().invoke(main, ["--check"], env=env)
     assert well.exit_code == 0, well.output
-    assert "The bot can start: workspace T0000HOME" in well.output
+    assert "The bot can start. Workspace T0000HOME" in well.output
     elsewhere = REVIEWERS.read_text().replace("T0000HOME", "T0000AWAY")
     (tmp_path / "reviewers.toml").write_text(elsewhere)
     broken = {**env, "VOBO_REVIEWERS": "reviewers.toml", "REDIS_URL": "redis://127.0.0.1:1/0"}
@@ -156,9 +156,10 @@ def test_the_manifest_asks_for_exactly_what_the_bot_uses() -> None:
         "groups:history",
         "chat:write",
         "commands",
+        "files:write",
         "im:write",
         "usergroups:read",
         "users:read",
     }
     events = re.findall(r"^      - (app_mention|message\.[a-z]+|[a-z]+_[a-z_]+)$", manifest, re.MULTILINE)
-    assert events == ["app_mention", "message.channels", "message.groups"]
+    assert events == ["app_home_opened", "app_mention", "message.channels", "message.groups"]

@@ -15,7 +15,9 @@ from approvals.undos import undo_seal
 from bot_builders import a_requirement
 from bot_office import BRUNO, CHANNEL, GUS, OLGA, OMAR, OPS, RITA, ROSA, Office, a_refund, readable, running
 from builders import events, waking
+from policies.arguments import canonical_text
 from policies.money import Money
+from policies.rules.refunds import RefundFacts
 
 FIRST = "call_000000000001"
 NINA = "U0008"
@@ -29,15 +31,17 @@ def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
         yield made
 
 
-def ran(office: Office, *, reviewers: int = 1, cents: int = 31240, undo: str | None = "Pay it back.") -> str:
-    """A run whose one call was approved and had its effect; its id."""
-    money = Money(minor=cents, currency="EUR")
+def ran(office: Office, *cents: int, reviewers: int = 1, sealed: int = 31240, undo: str | None = "Pay it back.") -> str:
+    """A run whose one call was approved and had its effect; its id. `sealed` is the amount it was decided on.
+
+    With `cents` its payments are known to the law, which is asked anew.
+    """
+    money = Money(minor=sealed, currency="EUR")
     need = a_requirement(reviewers=reviewers, amount=money, undo=undo)
     run, _ = office.start()
-    call = a_refund(cents)
-    batch = office.pause(
-        run, call.model_copy(update={"content": call.content.model_copy(update={"requirement": need})})
-    )
+    call = a_refund(*(cents or (31240,)))
+    content = call.content.model_copy(update={"requirement": need, "facts": known(*cents)})
+    batch = office.pause(run, call.model_copy(update={"content": content}))
     approvers = (BRUNO, OLGA)[:reviewers]
     for number, user in enumerate(approvers, start=1):
         office.press(user, batch, "call.approve")
@@ -55,6 +59,13 @@ def ran(office: Office, *, reviewers: int = 1, cents: int = 31240, undo: str | N
     assert store.effects.succeed(claim, receipt='{"paid": 1}').ok
     office.bot.deps.wake.set()
     return run
+
+
+def known(*cents: int) -> str:
+    """What the shop knows of these payments, each of another customer."""
+    charged = {f"pay_{at:04d}": Money(minor=minor, currency="EUR") for at, minor in enumerate(cents, start=1)}
+    facts = RefundFacts(customer_of={payment: f"customer of {payment}" for payment in charged}, charged=charged)
+    return canonical_text(facts) if cents else "{}"
 
 
 def outcome(office: Office, words: str = "Outcome") -> Json:
@@ -84,13 +95,13 @@ def undo_state(office: Office, state: UndoState) -> None:
     office.until(look, f"the undo is {state}, not {office.call(FIRST).undo}")
 
 
-def claimed(store: Store) -> UndoClaim:
+def claimed(store: Store, attempt: str = "u") -> UndoClaim:
     """The worker has written its intent."""
     call = store.calls.load(FIRST)
     assert call
     people = [person for user in store.undos.voters(FIRST) if (person := store.people.get(user))]
     seal = undo_seal(call, tenant=store.tenant)
-    answer, claim = store.undos.claim(call, token="u", seal=seal, ttl_ms=60_000, people=people)
+    answer, claim = store.undos.claim(call, token=attempt, seal=seal, ttl_ms=60_000, people=people, needed=1)
     assert claim, answer
     assert store.undos.intend(claim, longest_ms=1000).ok
     return claim
@@ -184,6 +195,37 @@ def test_a_call_that_two_people_approved_takes_two_to_undo(office: Office) -> No
     shown = outcome(office, "Being undone, as Olga")
     assert "Bruno" in readable(shown)
     assert not offered(shown)
+
+
+def test_where_the_law_asks_two_by_now_it_takes_two_to_undo_what_one_approved(office: Office) -> None:
+    ran(office, 40_000, 40_000)  # over 250.00 in a run two must approve
+    press(office, OLGA)
+    office.told(OLGA, "1 more person must want it undone")
+    assert office.call(FIRST).undo is not None
+    undo_state(office, UndoState.WANTED)
+
+
+def test_who_may_not_approve_such_a_call_by_now_hears_it_at_once(office: Office) -> None:
+    ran(office, 31240, sealed=1_000)
+    press(office, NINA)
+    office.told(NINA, "tu límite")
+    assert office.call(FIRST).undo is None
+
+
+def test_what_a_late_receipt_proves_undone_is_offered_to_nobody_and_ops_knows(office: Office) -> None:
+    an_unknown(office)
+    orphan = UndoClaim(call=FIRST, run=office.call(FIRST).run, version=1, token="u")
+    settle(office, OMAR, "ops.mark_not_undone", "nothing in the provider's log")
+    undo_state(office, UndoState.FAILED)
+    shown = outcome(office, "Not undone")
+    office.store.undos.succeed(orphan, receipt="1")
+    office.bot.deps.wake.set()
+    letter(office, "A receipt came late: it was undone")
+    thread_told(office, "A late answer says that it was undone")
+    office.slack.click(BRUNO, CHANNEL, shown["ts"], "call.undo", f"undo:{FIRST}", stale=True)
+    office.told(BRUNO, "A late answer says that it was undone, so it is not tried again. Ops has been told.")
+    assert not offered(outcome(office, "A late answer says that it was undone"))
+    assert events(office.store, FIRST).count("undo_asked") == 1
 
 
 def test_nothing_is_undone_while_frozen(office: Office) -> None:
@@ -294,6 +336,22 @@ def test_where_two_reviewers_decided_one_operator_alone_settles_nothing(office: 
     an_unknown(office, reviewers=2)
     settle(office, OMAR, "ops.mark_undone", "seen in the provider's log")
     letter(office, "a second operator must say the same")
+    undo_state(office, UndoState.UNKNOWN)
+
+
+def test_what_an_operator_says_of_one_attempt_says_nothing_of_the_next(office: Office) -> None:
+    message = an_unknown(office)
+    office.slack.click(OMAR, OPS, message["ts"], "ops.mark_not_undone", "ops")
+    office.until(lambda: "reason" in str(office.modal(OMAR)["blocks"]), "the window asks how he knows")
+    assert office.store.undos.settle(office.call(FIRST), happened=False, by=OLGA, name="Olga", reason="no").ok
+    person = office.store.people.get(BRUNO)
+    assert person is not None
+    asked = office.store.undos.ask_for(office.call(FIRST), person=office.store.people.put(person), needed=1)
+    assert asked.ok
+    claim = claimed(office.store, "v")
+    assert office.store.undos.abandon(claim, reason="no answer again").ok
+    said = office.slack.submit(OMAR, {"reason": {"value": "nothing in the log"}})
+    assert "Nothing was done" in str(said)
     undo_state(office, UndoState.UNKNOWN)
 
 

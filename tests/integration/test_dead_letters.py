@@ -55,6 +55,7 @@ def an_unknown(office: Office, *, reviewers: int = 1) -> str:
     assert claim, answer
     assert store.effects.intend(claim).ok
     assert store.effects.abandon(FIRST, token="c", reason="the tool did not answer").ok
+    assert store.effects.alert_unknown(FIRST).ok  # as a worker does when the tool cannot tell
     office.bot.deps.wake.set()
     return run
 
@@ -146,7 +147,7 @@ def test_asking_the_provider_wakes_the_reconciliation_and_nothing_else(
     assert not any(member.startswith("execute_batch") for member in waking(office.store) if "lease" in member)
     office.store.effects.settle(FIRST, happened=True, by="reconcile", reason="The provider has it.")
     press(office, OMAR, found, "ops.reconcile")
-    ops_told(office, OMAR, "Nothing was done: it is succeeded by now")
+    ops_told(office, OMAR, "Nothing was done; by now the call is done")
     assert events(office.store, FIRST).count("provider_asked") == 1
 
 
@@ -170,7 +171,7 @@ def test_a_failed_run_is_put_back_in_the_queue_by_ops_once(office: Office) -> No
     office.until(lambda: office.store.runs.load(run).state is RunState.QUEUED, "it is queued")  # type: ignore[union-attr]
     office.until(lambda: letters(office, "taken up again"), "the message says so")
     office.slack.click(OMAR, OPS, found["ts"], "ops.requeue", "ops", stale=True)
-    ops_told(office, OMAR, "Nothing was done: it is queued by now")
+    ops_told(office, OMAR, "Nothing was done; by now it waits for a worker")
     assert events(office.store).count("requeued") == 1
 
 

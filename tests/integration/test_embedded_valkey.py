@@ -73,6 +73,7 @@ def test_the_server_runs_with_the_settings_that_keep_decisions(data: Path) -> No
         "appendonly": "yes",
         "appendfsync": "always",
         "aof-use-rdb-preamble": "no",
+        "hash-max-listpack-value": "4096",
         "save": "",
         "maxmemory-policy": "noeviction",
         "shutdown-timeout": "10",

@@ -14,7 +14,7 @@ from rq.timeouts import JobTimeoutException
 from approvals.job_time import JobAlarm, time_is_over
 from approvals.lifecycle import RunState, State
 from approvals.queue import JobTimeout
-from builders import a_store, events, owed
+from builders import a_store, events, owed, waking
 from policies.money import eur
 from policies.requirement import Requirement
 from policies.risk import Risk
@@ -245,7 +245,7 @@ def test_the_real_alarm_of_a_job_makes_its_effect_unknown_and_ends_the_job(
         workshop.execute()
     (call,) = workshop.calls()
     assert (call.state, call.intended) == (State.UNKNOWN, True)
-    assert f"alert:call:{key}" in owed(workshop.store)
+    assert f"reconcile_call:{key}" in waking(workshop.store)
     workshop.execute()
     assert workshop.run().state is RunState.PAUSED
 

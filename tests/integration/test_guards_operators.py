@@ -41,6 +41,7 @@ def unknown(store: Store) -> Claim:
     taken = claim(store, lease_batch(store))
     assert store.effects.intend(taken).ok
     assert store.effects.abandon("call_1", token=taken.token, reason="no answer").ok
+    assert store.effects.alert_unknown("call_1").ok
     return taken
 
 

@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from approvals.lifecycle import State
-from bot.editing import BEING_UPDATED, editable
+from bot.editing import being_updated, editable
 from bot.errors import Refused
 from builders import a_store
 from policies.requirement import Requirement
@@ -145,8 +145,8 @@ def test_in_the_middle_of_a_deploy_edits_wait_and_decisions_go_on(workshop: Work
     workshop.store.switches.set_worker("second")
     with pytest.raises(Refused) as refused:
         editable(bot, call, 1)
-    assert str(refused.value) == BEING_UPDATED
-    assert BEING_UPDATED == (
+    assert str(refused.value) == being_updated()
+    assert being_updated() == (
         "The policy is being updated, so nothing can be edited for a moment. Try again in a minute."
     )
     assert workshop.decide(call).ok, "decisions rest on the requirement as it was sealed"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import redis
 
+from approvals.drifts import Drift
 from approvals.lifecycle import TABLE, Cause, State, Verb
 from approvals.models import BatchLease, Claim
 from approvals.outcomes import Answer, Outcome
@@ -30,6 +31,7 @@ from builders import (
     start_run,
     try_claim,
 )
+from canaries import a_canary
 
 # A late word of the claim's own worker about an unknown call is a settlement, under the same method.
 EXPECTED = {
@@ -42,7 +44,7 @@ TOKEN = "claim-1"
 
 @dataclass(frozen=True)
 class World:
-    """One run with one call, of one kind: `one` or `two` reviewers needed, or `auto`."""
+    """One run with one call, of one kind: `one` or `two` reviewers needed, `auto`, or `canary`."""
 
     store: Store
     client: redis.Redis
@@ -78,6 +80,12 @@ class World:
 
 def begin(store: Store, client: redis.Redis, kind: str, run: str) -> World:
     world = World(store, client, kind, run)
+    if kind == "canary":
+        one = a_canary(run=run, batch=world.batch, call=world.call)
+        assert store.canaries.plant(one, interruptions=99).ok
+        store.outbox.delivered(f"opening:{run}", version=1, channel="C0PAY", ts="1.0")
+        assert store.batches.record_posted(world.batch, channel="C0PAY", ts="1.1").ok
+        return world
     if kind == "auto":
         call = an_auto(world.call, held=True, batch=world.batch)
     else:
@@ -87,11 +95,18 @@ def begin(store: Store, client: redis.Redis, kind: str, run: str) -> World:
     return world
 
 
+def never(world: World, state: State) -> bool:
+    """Whether a call of this kind is never in this state, whatever is done to it."""
+    if world.kind == "canary":
+        return state not in {State.PENDING_REVIEW, State.REJECTED}
+    return state is (State.PENDING_REVIEW if world.kind == "auto" else State.PROPOSED)
+
+
 def reach(world: World, state: State, *, intended: bool) -> bool:
     """Bring the call into a state by verbs alone; False when its kind never gets there."""
     store, key = world.store, world.call
     auto = world.kind == "auto"
-    if state is (State.PENDING_REVIEW if auto else State.PROPOSED):
+    if never(world, state):
         return False
     if state in {State.PROPOSED, State.PENDING_REVIEW}:
         return True
@@ -177,7 +192,7 @@ def verbs(world: World) -> dict[Verb, list[Callable[[], Answer]]]:
 
 
 def worlds(store: Store, client: redis.Redis, state: State, names: Iterator[int]) -> Iterator[World]:
-    for kind, intended in itertools.product(("one", "two", "auto"), (False, True)):
+    for kind, intended in itertools.product(("one", "two", "auto", "canary"), (False, True)):
         if intended and state is not State.EXECUTING:
             continue
         world = begin(store, client, kind, f"run_{next(names)}")
@@ -225,3 +240,23 @@ def test_a_call_key_is_never_proposed_again_whatever_became_of_it(redis_client: 
         answer = store.runs.pause(lease_run(store, other), write)
         assert answer == (Outcome.WRONG_STATE, {"call": world.call})
         assert world.state is state
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_a_look_at_its_data_is_asked_for_and_noted_while_a_call_waits_and_decides_nothing(
+    redis_client: redis.Redis, state: State
+) -> None:
+    store = a_store(redis_client)
+    for world in worlds(store, redis_client, state, itertools.count(1)):
+        version, now = loaded(store, world.call).version, store.now()
+        before = redis_client.hgetall(store.keys.call(world.call))
+        found = Drift(rows=1, of=2, lines=("pay_1 is gone",))
+        asked = store.calls.ask_look(world.call)
+        noted = store.calls.note_looked(world.call, version=version, began=now, drift=found)
+        after = redis_client.hgetall(store.keys.call(world.call))
+        if state is State.PENDING_REVIEW:
+            assert (asked.outcome, noted.outcome) == (Outcome.OK, Outcome.OK)
+            assert {name: after[name] for name in before} == before, "state, version, seal and votes are as they were"
+        else:
+            assert asked == noted == (Outcome.WRONG_STATE, {"state": state})
+            assert after == before

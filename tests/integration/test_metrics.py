@@ -152,7 +152,7 @@ def test_relay_lag_is_the_age_of_what_is_owed_longest_however_often_it_was_put_o
 
 def test_what_never_arrives_and_alerts_that_nobody_reads_are_no_lag(store: Store, redis_client: redis.Redis) -> None:
     start_run(store)
-    store.outbox.give_up("opening:run_1", error="invalid_blocks")
+    store.outbox.give_up("opening:run_1", error="invalid_blocks", version=1)
     assert "alert:outbox:opening:run_1" in {entry.id for entry in store.outbox.due()}
     assert redis_client.zcard(store.keys.owed) == 0
 

@@ -167,7 +167,7 @@ def test_simulate_tells_what_would_be_asked_saved_and_let_through(home: Path, wo
     lines = said.splitlines()
     assert lines[0].startswith("4 calls of the last 30d, judged by law ")
     assert lines[1] == "Asked: 3 then, 1 now."
-    assert lines[-1] == "Cards: 1 then, 1 now."
+    assert lines[-1] == "Cards: 2 then, 1 now."
     assert "Would have been asked: 0." in lines
     assert "Would have been saved: runs unasked: 2." in lines
     assert "Would have been refused: 0." in lines
@@ -184,6 +184,52 @@ def test_simulate_tells_what_a_stricter_law_would_have_asked(home: Path, worksho
     assert "Asked: 3 then, 4 now." in said
     assert "Would have been asked: 1." in said
     assert "LET THROUGH although a person rejected or edited it: 0." in said
+
+
+BRACKETED = "Many [/urgent] [black on black]items[/] :warning: [link=x]"
+
+
+@pytest.fixture
+def bracketed(home: Path) -> Path:
+    """The law's own words look like markup of a terminal."""
+    law = home / "shipping_law.py"
+    declared = "@rule(Ship, Stock, risk=Risk.IRREVERSIBLE)"
+    text = law.read_text().replace("Many items.", BRACKETED)
+    law.write_text(text.replace(declared, f'@rule(Ship, Stock, risk=Risk.REVERSIBLE, undo="{BRACKETED}")'))
+    return home
+
+
+def test_words_of_a_team_or_a_person_are_no_markup(bracketed: Path, workshop: Workshop) -> None:
+    assert BRACKETED in vobo("policies", "table").output
+    args = on_file(bracketed, "args.json", {"lines": [{"item": "[/cup]", "count": 3}]})
+    facts = on_file(bracketed, "facts.json", {"owner_of": {"[/cup]": "ann"}})
+    said = vobo("policies", "explain", "--tool", "ship", "--args", args, "--facts", facts).output
+    assert f"└── {BRACKETED}\n" in said
+    assert f"undo: {BRACKETED}" in said
+    assert "touches: [/cup]" in said
+
+
+def test_neither_are_the_reasons_in_a_simulation(
+    home: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "900")  # so that no cell is wrapped
+    history(workshop)
+    place = draft(home, 2)
+    for law in Path(place).glob("*.py"):
+        law.write_text(law.read_text().replace("At most {MOST} items.", BRACKETED))
+    assert BRACKETED in vobo("policies", "simulate", place).output
+
+
+@pytest.mark.parametrize("named", ["VOBO_REVIEWERS", "candidate", "--reviewers"])
+def test_a_list_of_people_that_cannot_be_read_is_named(home: Path, workshop: Workshop, named: str) -> None:
+    place = draft(home, 2)
+    bad = {"VOBO_REVIEWERS": home, "candidate": Path(place), "--reviewers": home / "other"}[named] / "reviewers.toml"
+    bad.parent.mkdir(exist_ok=True)
+    bad.write_bytes(b"team = \xff")
+    chosen = ("--reviewers", str(bad)) if named == "--reviewers" else ()
+    called = place if named == "candidate" else named
+    with pytest.raises(SettingsRefused, match=f"^{called} names .*which cannot be read \\(it is no UTF-8 text\\)"):
+        vobo("policies", "simulate", place, *chosen)
 
 
 def test_a_recorded_call_is_readable_to_nobody_without_the_keys(home: Path, workshop: Workshop) -> None:

@@ -1,14 +1,21 @@
 """Quiet hours from the pause to the reminder: nobody who sleeps is told, nothing that waits is lost."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 import redis
+from agents.testing import ScriptedModel
 
+from approvals.lifecycle import Cause, State
 from approvals.models import Batch
 from approvals.outcomes import Outcome
 from approvals.people import FEW, LISTED_MS
 from approvals.store import Store
 from builders import a_person, a_store, events, move, owed
 from clocks import a_clock
+from policies.budgets import Budgets
+from policies.requirement import Requirement
 from workshop import ANA, BEN, LEA, TEAM, Workshop, a_law, saying, shipping
 
 CY = "U0CY"
@@ -169,3 +176,87 @@ def test_an_escalation_that_was_made_at_once_is_not_made_again(workshop: Worksho
     answer = workshop.store.deadlines.escalate(batch.id, users=[LEA], interruptions=12)
     assert answer.outcome is Outcome.REPEATED
     assert events(workshop.store).count("escalated") == 1
+
+
+#: `night` is asleep, `day` and `shift` are awake, and so is the one of `mixed` who is also of `day`.
+TIERS = f"""
+team = "{TEAM}"
+strictest = "leads"
+[tiers.night]
+users = ["{BEN}"]
+next = "leads"
+[tiers.day]
+users = ["{ANA}"]
+next = "leads"
+[tiers.mixed]
+users = ["{ANA}", "{BEN}"]
+next = "leads"
+[tiers.shift]
+users = ["{CY}"]
+next = "leads"
+[tiers.leads]
+users = ["{LEA}"]
+"""
+
+
+def turn(workshop: Workshop, *items: str, **budgets: int) -> dict[str, Batch | None]:
+    """Item -> its card, where each is for the tier it names: `night`, `day2`, `other.shift` (of another radius)."""
+
+    def judge(ask: Any, so_far: Any) -> Requirement:
+        (line,) = ask.args.lines
+        radius, _, name = line.item.rpartition(".")
+        return Requirement(radius=radius or "stock", resources=(line.item,)).needs(
+            name.rstrip("0123456789"), because="Somebody must look."
+        )
+
+    law = a_law(reviewers=TIERS + asleep(BEN))
+    rules = {**law.rules, "ship": replace(law.rules["ship"], judge=judge)}
+    workshop.law = replace(law, rules=rules, budgets=Budgets(**budgets))
+    workshop.shop.owners, workshop.shop.stock = dict.fromkeys(items, "ann"), dict.fromkeys(items, 50)
+    workshop.script = ScriptedModel([[shipping((item, 2), call_id=f"call{n}") for n, item in enumerate(items)]])
+    workshop.start()
+    workshop.post_cards()
+    found = {call.content.requirement.resources[0]: call.batch for call in workshop.calls()}
+    return {item: workshop.store.batches.load(batch) if batch else None for item, batch in found.items()}
+
+
+def test_a_call_that_somebody_awake_was_told_about_is_not_taken_to_the_next_tier_by_one_that_sleeps_on(
+    workshop: Workshop,
+) -> None:
+    cards = turn(workshop, "night", "day")
+    night, day = cards["night"], cards["day"]
+    assert night
+    assert day
+    assert (night.quiet, night.notify, day.quiet, day.notify) == (True, (), False, (ANA,))
+    a_clock(workshop.store, workshop.law).tick()
+    assert again(workshop, night).escalated_at is not None
+    assert again(workshop, day).escalated_at is None
+    assert f"alert:quiet:{night.id}" in owed(workshop.store)
+    assert f"alert:quiet:{day.id}" not in owed(workshop.store)
+
+
+def test_calls_of_either_kind_fill_their_cards(workshop: Workshop) -> None:
+    cards = turn(workshop, "night1", "day1", "night2", "day2", calls_per_card=2)
+    assert len({card.id for card in cards.values() if card}) == 2
+    assert cards["night1"] == cards["night2"]
+    assert cards["day1"] == cards["day2"]
+
+
+def test_who_is_told_too_often_by_an_earlier_card_leaves_those_who_sleep_on_a_card_of_their_own(
+    workshop: Workshop,
+) -> None:
+    cards = turn(workshop, "first.day", "mixed", "shift1", "shift2", interruptions_per_hour=1)
+    mixed, shift = cards["mixed"], cards["shift1"]
+    assert mixed
+    assert shift
+    assert (len(mixed.calls), mixed.quiet, mixed.notify) == (1, True, ())
+    assert shift == cards["shift2"]
+    assert (shift.quiet, shift.notify) == (False, (CY,))
+
+
+def test_a_card_that_is_needed_for_them_counts_for_the_run(workshop: Workshop) -> None:
+    cards = turn(workshop, "first.day", "mixed", "shift", interruptions_per_hour=1, cards_per_run=2)
+    assert cards["mixed"]
+    assert cards["shift"] is None
+    (refused,) = [call for call in workshop.calls() if call.batch is None]
+    assert (refused.state, refused.cause) == (State.REJECTED, Cause.BUDGET)

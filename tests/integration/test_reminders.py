@@ -7,7 +7,7 @@ import redis
 from approvals.models import Batch
 from approvals.outcomes import Outcome
 from bot.sandbox.errors import SandboxError
-from bot_office import BRUNO, CHANNEL, OLGA, OMAR, ROSA, Office, a_refund, readable, running
+from bot_office import BRUNO, CHANNEL, OLGA, OMAR, RITA, ROSA, Office, a_refund, readable, running
 from builders import events, move, owed
 from clocks import a_clock
 
@@ -183,3 +183,64 @@ def test_a_card_nobody_comes_after_is_not_escalated(office: Office) -> None:
     tick(office)
     assert of(office, batch).escalated_at is None
     assert office.client.zscore(office.store.keys.deadlines, f"escalate:{batch}") is None
+
+
+def waiting_since_half(office: Office, **changes: Any) -> tuple[str, Json]:
+    """A card about which Olga got a direct message."""
+    batch, _ = waiting_card(office, **changes)
+    spend_time(office, batch, 0.5)
+    tick(office)
+    office.until(lambda: directs(office, OLGA), "Olga is reminded")
+    (direct,) = directs(office, OLGA)
+    assert "waits for a decision" in readable(direct)
+    return batch, direct
+
+
+def test_a_direct_message_says_who_decided_and_that_nothing_is_left_to_do(office: Office) -> None:
+    batch, before = waiting_since_half(office)
+    office.press(BRUNO, batch, "call.approve")
+    office.card_with(batch, "Approved by")
+    office.until(lambda: "Nothing is left to do" in readable(directs(office, OLGA)[0]), "it is updated")
+    (after,) = directs(office, OLGA)
+    assert after["ts"] == before["ts"]
+    assert "decided by Bruno Billing. Nothing is left to do." in readable(after)
+    assert "waits for a decision" not in readable(after)
+    assert "Open the card" in readable(after)
+    office.until(lambda: "decided, also by you" in readable(directs(office, BRUNO)[0]), "Bruno's too")
+
+
+def test_a_direct_message_tells_who_has_decided_that_another_one_is_waited_for(office: Office) -> None:
+    batch, _ = waiting_since_half(office, reviewers=2)
+    office.press(OLGA, batch, "call.approve")
+    office.card_with(batch, "one more approval needed")
+    office.until(lambda: "you have decided" in readable(directs(office, OLGA)[0]), "it is updated")
+    assert "waits for a decision" in readable(directs(office, BRUNO)[0])
+
+
+def test_a_direct_message_says_that_nobody_decided_in_time(office: Office) -> None:
+    batch, _ = waiting_since_half(office)
+    spend_time(office, batch, 1.0)
+    tick(office)
+    office.card_with(batch, "nobody decided in time")
+    office.until(lambda: "nobody decided in time" in readable(directs(office, OLGA)[0]), "it is updated")
+
+
+def test_members_of_a_usergroup_are_reminded_as_persons(office: Office) -> None:
+    run, _ = office.start()
+    call = a_refund(31240)
+    need = call.content.requirement.model_copy(update={"amount": None})  # Rita has no limit for money
+    batch = office.pause(
+        run, call.model_copy(update={"content": call.content.model_copy(update={"requirement": need})})
+    )
+    office.card_with(batch, "decide by")
+    spend_time(office, batch, 0.5)
+    office.store.people.put_members("S_BILLING", [BRUNO, OLGA, RITA])
+    tick(office)
+    office.until(lambda: directs(office, RITA), "Rita, of the usergroup only, is reminded")
+    assert directs(office, ROSA) == []
+
+
+def test_the_watch_keeps_the_lists_of_members(office: Office) -> None:
+    assert office.store.people.known_members(["S_RELEASE"]) == {}
+    office.bot.deps.watch.round()
+    assert office.store.people.known_members(["S_RELEASE"]) == {"S_RELEASE": (OMAR, RITA)}

@@ -228,7 +228,7 @@ def test_a_permalink_leads_to_the_message_on_the_page(workspace: Workspace, clie
 
 def test_files_are_uploaded_in_two_steps_and_shared(workspace: Workspace, client: WebClient) -> None:
     client.files_upload_v2(channel="C_REFUNDS", content="a,b", filename="rows.csv", initial_comment="the rows")
-    assert workspace.wait_message("C_REFUNDS", "the rows")["attachments"][0]["fallback"] == "rows.csv"
+    assert workspace.wait_message("C_REFUNDS", "the rows")["files"][0]["name"] == "rows.csv"
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.test"}, {"Origin": "https://evil.test"}])

@@ -17,8 +17,8 @@ def test_a_function_off_the_list_cannot_even_be_enqueued(desk: Desk) -> None:
         desk.queue.enqueue("os.system", "id", tenant="T1", attempt=1, timeout_s=60)
 
 
-def test_the_list_names_the_five_jobs_of_the_worker() -> None:
-    names = {"start_run", "execute_batch", "refresh_call", "reconcile_call", "resume_run"}
+def test_the_list_names_the_seven_jobs_of_the_worker() -> None:
+    names = {"start_run", "execute_batch", "refresh_call", "reconcile_call", "resume_run", "undo_call", "look_again"}
     assert {f"worker.jobs.{name}" for name in names} == ALLOWED_JOBS
 
 

@@ -96,11 +96,11 @@ def test_a_postponed_entry_comes_later_and_tells_whether_slack_may_have_it(store
 
 
 def test_what_is_given_up_is_told_to_ops_once_and_an_alert_never(store: Store) -> None:
-    store.outbox.give_up(CARD, error="channel_not_found")
-    store.outbox.give_up(CARD, error="channel_not_found")
+    store.outbox.give_up(CARD, error="channel_not_found", version=1)
+    store.outbox.give_up(CARD, error="channel_not_found", version=1)
     [alert] = store.outbox.due()
     assert (alert.id, alert.desired) == ("alert:outbox:card:batch_x", 1)
-    store.outbox.give_up(alert.id, error="channel_not_found")
+    store.outbox.give_up(alert.id, error="channel_not_found", version=1)
     assert store.outbox.due() == []
 
 

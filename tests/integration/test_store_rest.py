@@ -87,7 +87,7 @@ def test_scripts_build_the_same_keys_as_python(redis_client: redis.Redis) -> Non
         if name not in {"__init__", "cap"}:  # caps are passed in: their names are free text
             from_python[name] = method(*("a", "b")[: len(inspect.signature(method).parameters)])
     lua = (
-        source("note").partition("-- Prelude 2 of 3")[0]
+        source("note").partition("-- Prelude 2")[0]
         + """
         local found = {}
         for name, value in pairs(key) do

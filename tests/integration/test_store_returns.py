@@ -172,6 +172,7 @@ def test_the_workers_late_proof_settles_an_unknown_call(store: Store) -> None:
 @pytest.mark.parametrize(("happened", "state"), [(True, State.SUCCEEDED), (False, State.FAILED)])
 def test_an_operator_settles_what_nobody_could_tell(store: Store, *, happened: bool, state: State) -> None:
     abandoned(store)
+    assert store.effects.alert_unknown("call_1").ok
     before = store.outbox.load("alert:call:call_1")
     receipt = '{"seen":true}' if happened else None
     said = {"happened": happened, "by": "U0OPS", "reason": "looked it up", "receipt": receipt}
@@ -189,6 +190,7 @@ def test_an_operator_settles_what_nobody_could_tell(store: Store, *, happened: b
 
 def test_a_receipt_that_contradicts_a_settlement_is_kept_and_told_to_ops(store: Store) -> None:
     taken = abandoned(store)
+    assert store.effects.alert_unknown("call_1").ok
     store.effects.settle("call_1", happened=False, by="U0OPS", reason="not there")
     before = store.outbox.load("alert:call:call_1")
     assert store.effects.late_receipt("call_1") is None
@@ -256,3 +258,14 @@ def test_a_late_settlement_does_not_resume_a_run_that_waits_in_a_later_pause(sto
     outcome = store.outbox.load("outcome:run_1:1")
     assert outcome is not None
     assert outcome.desired == 2
+
+
+def test_a_call_that_comes_back_is_told_again_to_those_who_were_told_directly(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    lease = approved(store)
+    redis_client.sadd(store.keys.batch_told("batch_a"), "U0BEN")
+    taken = claim(store, lease)
+    assert "direct:batch_a:U0BEN" not in owed(store)
+    assert release(store, taken).ok
+    assert "direct:batch_a:U0BEN" in owed(store)

@@ -90,7 +90,7 @@ def test_two_clicks_in_the_same_moment_ask_for_one_undo(store: Store, redis_clie
     one = ran(store, redis_client, "one")
     people = [store.people.put(a_person(f"U{number:04d}")) for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda person: store.undos.ask_for(one.call, person=person).outcome, people))
+        answers = list(pool.map(lambda person: store.undos.ask_for(one.call, person=person, needed=1).outcome, people))
     assert sorted(answers) == [Outcome.ALREADY_DECIDED] * 7 + [Outcome.OK]
     assert undo_events(one) == ["undo_asked"]
 
@@ -114,10 +114,10 @@ def test_only_what_ran_can_be_taken_back(store: Store, approved: bool) -> None: 
     if approved:
         approve(store)
     person = store.people.put(a_person(ANA))
-    answer = store.undos.ask_for(loaded(store), person=person)
+    answer = store.undos.ask_for(loaded(store), person=person, needed=1)
     assert answer == (Outcome.WRONG_STATE, {"state": "approved" if approved else "pending_review"})
     gone = loaded(store).model_copy(update={"key": "call_gone"})
-    assert store.undos.ask_for(gone, person=person).outcome is Outcome.NOT_FOUND
+    assert store.undos.ask_for(gone, person=person, needed=1).outcome is Outcome.NOT_FOUND
 
 
 def test_a_call_that_needed_two_people_needs_two_to_take_it_back(two: Ran) -> None:
@@ -177,7 +177,7 @@ def test_only_full_members_as_slack_knows_them_now_may_ask(one: Ran, changes: di
 def test_a_word_under_an_old_snapshot_does_not_count(one: Ran, redis_client: redis.Redis) -> None:
     old = one.store.people.put(a_person(ANA))
     move(redis_client, one.store.keys.person(ANA), fetched_at=one.store.now() - 61_000)
-    assert one.store.undos.ask_for(one.call, person=old).outcome is Outcome.STALE_PERSON
+    assert one.store.undos.ask_for(one.call, person=old, needed=1).outcome is Outcome.STALE_PERSON
 
 
 def test_the_claim_asks_for_everything_anew(one: Ran, redis_client: redis.Redis) -> None:
@@ -210,7 +210,7 @@ def test_one_claim_wins_and_may_be_sent_twice(one: Ran) -> None:
     assert one.claim().outcome is Outcome.REPEATED
     assert one.claim("undo-2") == (Outcome.WRONG_STATE, {"state": "executing"})
     gone = one.call.model_copy(update={"key": "call_gone"})
-    answer, claim = one.store.undos.claim(gone, token="t", seal="s", ttl_ms=1, people=[])
+    answer, claim = one.store.undos.claim(gone, token="t", seal="s", ttl_ms=1, people=[], needed=1)
     assert (answer.outcome, claim) == (Outcome.NOT_FOUND, None)
 
 
@@ -227,7 +227,7 @@ def test_no_intent_without_the_claim_or_while_frozen(one: Ran, redis_client: red
     one.ask()
     assert one.intend().outcome is Outcome.LEASE_LOST
     one.claim()
-    stranger = UndoClaim(call=one.key, version=1, token="undo-2")
+    stranger = one.claim_of("undo-2")
     assert one.store.undos.intend(stranger, longest_ms=1).outcome is Outcome.LEASE_LOST
     one.store.switches.freeze("Omar", "looking into it")
     assert one.intend().outcome is Outcome.FROZEN
@@ -245,7 +245,7 @@ def test_a_claim_is_kept_by_its_holder_only_and_not_beyond_its_end(one: Ran, red
     assert not one.store.undos.renew(one.claimed, ttl_ms=1000)
     one.claim()
     assert one.store.undos.renew(one.claimed, ttl_ms=1000)
-    assert not one.store.undos.renew(UndoClaim(call=one.key, version=1, token="undo-2"), ttl_ms=1000)
+    assert not one.store.undos.renew(one.claim_of("undo-2"), ttl_ms=1000)
     move(redis_client, one.store.keys.call(one.key), undo_lease_until=one.store.now() - 1)
     assert not one.store.undos.renew(one.claimed, ttl_ms=1000)
 
@@ -253,7 +253,7 @@ def test_a_claim_is_kept_by_its_holder_only_and_not_beyond_its_end(one: Ran, red
 def test_a_claim_is_given_back_by_its_holder_only_and_before_its_intent(one: Ran) -> None:
     one.ask()
     one.claim()
-    other = UndoClaim(call=one.key, version=1, token="undo-2")
+    other = one.claim_of("undo-2")
     assert one.store.undos.unclaim(other).outcome is Outcome.LEASE_LOST
     assert one.store.undos.unclaim(one.claimed).outcome is Outcome.OK
     assert one.store.undos.unclaim(one.claimed).outcome is Outcome.REPEATED
@@ -262,7 +262,7 @@ def test_a_claim_is_given_back_by_its_holder_only_and_before_its_intent(one: Ran
     assert one.store.undos.unclaim(one.claimed).outcome is Outcome.LEASE_LOST
     one.store.undos.intend(other, longest_ms=1)
     assert one.store.undos.unclaim(other).outcome is Outcome.WRONG_STATE
-    gone = UndoClaim(call="call_gone", version=1, token=FIRST)
+    gone = UndoClaim(call="call_gone", run="run_1", version=1, token=FIRST)
     assert one.store.undos.unclaim(gone).outcome is Outcome.NOT_FOUND
 
 
@@ -310,7 +310,7 @@ def test_a_late_receipt_of_the_same_claim_settles_an_unknown_undo(one: Ran) -> N
 def test_an_unknown_undo_is_abandoned_once(one: Ran) -> None:
     reach(one, UndoState.UNKNOWN)
     assert one.store.undos.abandon(one.claimed, reason="again").outcome is Outcome.REPEATED
-    other = UndoClaim(call=one.key, version=1, token="undo-2")
+    other = one.claim_of("undo-2")
     assert one.store.undos.abandon(other, reason="again").outcome is Outcome.LEASE_LOST
     assert undo_events(one).count("undo_unknown") == 1
 
@@ -320,7 +320,7 @@ def test_no_outcome_counts_without_an_intent(one: Ran) -> None:
     assert one.store.undos.succeed(one.claimed, receipt="1").outcome is Outcome.WRONG_STATE
     assert one.store.undos.fail(one.claimed, reason="no").outcome is Outcome.WRONG_STATE
     assert one.state is UndoState.EXECUTING
-    gone = UndoClaim(call="call_gone", version=1, token=FIRST)
+    gone = UndoClaim(call="call_gone", run="run_1", version=1, token=FIRST)
     assert one.store.undos.fail(gone, reason="no").outcome is Outcome.NOT_FOUND
 
 
@@ -368,7 +368,7 @@ def test_what_provably_failed_may_be_asked_for_again_and_runs_once(one: Ran) -> 
     assert one.call.undo is not None
     assert (one.call.undo.name, one.call.undo.reason, one.call.undo.ended_at) == (BEN.title(), None, None)
     assert one.claim("undo-2").ok
-    second = UndoClaim(call=one.key, version=1, token="undo-2")
+    second = one.claim_of("undo-2")
     assert one.store.undos.intend(second, longest_ms=1).outcome is Outcome.OK
     assert one.store.undos.succeed(second, receipt="1").outcome is Outcome.OK
 
@@ -472,3 +472,14 @@ def test_the_story_of_a_call_tells_what_became_of_its_undo(one: Ran, tmp_path: P
     lines = [json.loads(line) for line in export(ledger, TENANT)]
     Draft202012Validator(json.loads(SCHEMA_FILE.read_text())).validate(lines[-1])
     assert (lines[-1]["type"], lines[-1]["actor"]["id"]) == ("undone", ANA)
+
+
+def test_a_word_for_an_undo_that_was_written_into_the_store_is_none(two: Ran, redis_client: redis.Redis) -> None:
+    assert two.ask(ANA).ok
+    votes = two.store.keys.undo_votes(two.key)
+    genuine = redis_client.hget(votes, ANA)
+    assert genuine is not None
+    redis_client.hset(votes, mapping={BEN: genuine, "U0EVE": f"{two.store.now()} {'0' * 64} Eve", "U0MAL": "1"})
+    assert two.store.undos.voters(two.key) == [ANA]
+    redis_client.hset(two.store.keys.call(two.key), "undo_seal", "0" * 64)
+    assert two.store.undos.voters(two.key) == []

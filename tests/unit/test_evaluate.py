@@ -101,8 +101,9 @@ def judged(
     spent: Mapping[Any, int] | None = None,
     vetoes: Mapping[str, str] | None = None,
     corrections: Mapping[str, str] | None = None,
+    edits: Mapping[str, str] | None = None,
 ) -> tuple[Requirement, ...]:
-    refused = {"vetoes": vetoes or {}, "corrections": corrections or {}}
+    refused = {"vetoes": vetoes or {}, "corrections": corrections or {}, "edits": edits or {}}
     return evaluate(under or law(), calls, requester="U0005", spent=spent or {}, now=NOON, **refused)
 
 
@@ -409,3 +410,19 @@ def test_the_version_changes_with_rules_and_with_people(tmp_path: Path, monkeypa
 
 def test_a_rule_starts_its_sums_from_nothing() -> None:
     assert Spend().in_run("payments") == Spend().nothing("EUR") == zero("EUR")
+
+
+def test_what_follows_an_edit_is_a_persons_whichever_tool_and_says_what_was_changed() -> None:
+    edits = {"a": "Olga edited pay before: a: 480.00 EUR -> 250.00 EUR"}
+    why = "It follows an edit. Olga edited pay before: a: 480.00 EUR -> 250.00 EUR"
+    for tool in ("pay", "credit"):
+        assert judged(call(tool))[0].mode is Mode.AUTO
+        (need,) = judged(call(tool), edits=edits)
+        assert (need.mode, need.tier, need.reasons, need.follows) == (Mode.HUMAN, "billing", (why,), (why,))
+    assert judged(call(account="b"), edits=edits)[0].mode is Mode.AUTO
+    assert judged(call(), edits=edits, vetoes={"pay|a": "no"})[0].vetoed
+
+
+def test_reading_what_was_edited_needs_nobody() -> None:
+    (need,) = judged(call("look"), edits={"a": "Olga edited pay before"})
+    assert need.mode is Mode.AUTO

@@ -41,6 +41,17 @@ def test_a_click_names_its_thread_and_the_clickers_own_team() -> None:
 
 
 @pytest.mark.parametrize(
+    "place",
+    [
+        {"container": {"message_ts": "2.0", "channel_id": "C1"}, "message": {"ts": "2.0"}},
+        {"container": {"message_ts": "2.0"}, "message": {"ts": "2.0", "thread_ts": "2.0"}},
+    ],
+)
+def test_a_click_on_a_message_of_the_channel_is_answered_in_the_channel_where_it_can_be_seen(place: Json) -> None:
+    assert read_click(a_click(**place)).thread_ts == ""
+
+
+@pytest.mark.parametrize(
     "broken",
     [
         {"user": {"id": "U0001"}},

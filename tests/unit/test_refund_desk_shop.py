@@ -286,7 +286,7 @@ def test_a_report_is_drafted_once_and_can_be_taken_back(shop: Shop) -> None:
 
     assert draft() == draft()
     with shop.writing() as session:
-        reports.withdraw(session, "key-1", shop.now())
+        reports.withdraw(session, 1, shop.now())
     assert [report.withdrawn_at for report in done(shop).reports] == ["2026-10-24T12:00:00Z"]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from approvals.charts import columns
+from approvals.charts import columns, svg
 from approvals.report import Report, report
 from approvals.report_page import page
 from ledger_months import DAY, END, Months
@@ -46,6 +46,25 @@ def test_a_rule_that_is_always_rejected_and_a_streak_are_suggestions_and_one_has
     ]
     (signal,) = numbers.signals
     assert signal.startswith("Ana Ruiz decided")
+
+
+def test_a_rule_that_nobody_touched_for_eight_weeks_is_named_with_how_long_that_is() -> None:
+    rows = Months().fill(DAYS)
+    changes = Months()
+    changes.add("law_changed", END - 100 * DAY, rules="refund_payments deploy send_campaign", law="1")
+    changes.add("law_changed", END - 57 * DAY, rules="deploy", law="2")
+    changes.add("law_changed", END - 20 * DAY, rules="send_campaign", law="3")
+    changes.add("law_changed", END + DAY, rules="refund_payments", law="4")
+    found = report(rows, since=END - DAYS * DAY, until=END, zone="UTC", laws=changes.rows)
+    unmoved = {rule.tool: rule.unmoved for rule in found.rules}
+    assert unmoved == {"refund_payments": 100, "deploy": 57, "send_campaign": 20, "delete_customers": None}
+    (said,) = (text for text in found.suggestions if "Not changed for" in text)
+    assert "deploy (8 weeks, asked " in said
+    assert "refund_payments (14 weeks, asked 134 times)" in said
+    assert "send_campaign" not in said
+    text = page(found)
+    assert "<td>100 days or more</td>" in text
+    assert "<td>\u2013</td>" in text
 
 
 def test_a_young_record_says_that_suggestions_need_time() -> None:
@@ -90,7 +109,7 @@ def test_charts_follow_the_colours_of_the_page(shown: str) -> None:
 
 
 def test_a_chart_is_drawn_the_same_every_time() -> None:
-    assert columns("a", ["1"], [2], below="x") == columns("a", ["1"], [2], below="x")
+    assert svg("a", columns(["1"], [2], below="x")) == svg("a", columns(["1"], [2], below="x"))
 
 
 def test_the_page_is_well_formed(shown: str) -> None:

@@ -9,7 +9,7 @@ from approvals.lifecycle import State, UndoState
 from approvals.models import Call, Undo
 from approvals.outcomes import Answer, Outcome
 from block_rules import all_text, assert_message, controls, every, mentioned, parsed_text
-from bot.ids import CallRef, read_call_ref
+from bot.ids import CallRef, IdRefused, UndoRef, read_call_ref, read_undo_ref
 from bot.outcome import render_outcome
 from bot.undo_alert import undo_alert
 from bot.undo_sentences import undo_refusal, undo_sentence
@@ -70,6 +70,7 @@ def test_what_ran_and_can_be_undone_offers_it_with_a_question_that_names_what() 
         (ran(tool="deploy"), "its tool knows none"),
         (ran(receipt=None), "nobody knows what exactly it did"),
         *((ran(undo=an_undo(state)), f"it is {state}") for state in ("asked", "executing", "undone", "unknown")),
+        *((ran(undo=an_undo(state, contradicted=True)), "it was undone") for state in ("wanted", "failed")),
     ],
 )
 def test_what_cannot_be_undone_offers_nothing(call: Call, why: str) -> None:
@@ -91,6 +92,10 @@ def test_what_waits_for_a_second_person_or_failed_is_offered_again(state: UndoSt
         (an_undo(UndoState.EXECUTING), "Being undone, as Olga asked."),
         (an_undo(UndoState.UNDONE, name="Bruno, Olga"), "Undone by Bruno, Olga at 2026-05-28 20:26 UTC."),
         (an_undo(UndoState.FAILED, reason="It is sold."), "Not undone: It is sold."),
+        (
+            an_undo(UndoState.FAILED, reason="It is sold.", contradicted=True),
+            "A late answer says that it was undone; ops has been told.",
+        ),
         (an_undo(UndoState.UNKNOWN), "Nobody can tell whether it was undone; ops has been told."),
     ],
 )
@@ -168,11 +173,15 @@ def test_ops_reads_what_is_certain_and_the_key_to_look_it_up_by() -> None:
     assert "Omar: undone; a second operator must say the same." in all_text(half.blocks)
     assert undo_alert(ran(), a_run()) is None
     for state in UndoState:
+        late = undo_alert(ran(undo=an_undo(state, contradicted=True)), a_run())
+        assert late is not None
+        assert "A receipt came late: it was undone, whatever was said before." in all_text(late.blocks)
+    for state in UndoState:
         assert undo_alert(ran(undo=an_undo(state)), a_run()) is not None
 
 
 def test_every_answer_of_the_store_has_its_sentence() -> None:
-    states = ("wanted", "asked", "executing", "undone", "unknown", "")
+    states = ("wanted", "asked", "executing", "undone", "unknown", "contradicted", "")
     for outcome, state in itertools.product(Outcome, states):
         said = undo_sentence(
             Answer(outcome, {"state": state, "name": "Olga <!channel>", "at": str(NOW), "missing": "1"})
@@ -182,11 +191,21 @@ def test_every_answer_of_the_store_has_its_sentence() -> None:
     assert undo_sentence(Answer(Outcome.ALREADY_DECIDED, {"state": "undone", "name": "Olga", "at": str(NOW)})) == (
         "It is undone already. Olga asked for it at 20:26 UTC."
     )
+    assert undo_sentence(Answer(Outcome.ALREADY_DECIDED, {"state": "contradicted"})) == (
+        "A late answer says that it was undone, so it is not tried again. Ops has been told."
+    )
     assert "2 more people" in undo_sentence(Answer(Outcome.OK, {"state": "wanted", "missing": "2"}))
     assert "frozen" in undo_sentence(Answer(Outcome.FROZEN))
     assert undo_sentence(Answer(Outcome.WRONG_STATE, {"state": "failed"})) == (
         "There is nothing to undo: the call has failed."
     )
+
+
+@pytest.mark.parametrize("forged", ["", "call_1", "call_1:", ":u", "call_1:u:2", "call_1:u v", "call_1:<!channel>"])
+def test_a_control_that_settles_an_undo_names_the_call_and_the_attempt(forged: str) -> None:
+    assert read_undo_ref(str(UndoRef("call_1", "u-1"))) == UndoRef("call_1", "u-1")
+    with pytest.raises(IdRefused):
+        read_undo_ref(forged)
 
 
 def test_every_refusal_of_the_law_has_its_sentence() -> None:

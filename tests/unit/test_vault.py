@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from approvals import vault as vault_module
+from approvals.packing import packed
 from approvals.vault import (
     Binding,
     BlobKeyMissing,
@@ -130,28 +131,57 @@ def test_what_could_never_be_read_back_is_not_sealed(monkeypatch: pytest.MonkeyP
         vault.seal_blob(bytes(1001), PLACE)
 
 
-def by_somebody_with_the_key(body: bytes) -> bytes:
+def by_somebody_with_the_key(body: bytes, magic: bytes = b"\x02") -> bytes:
     """A blob that authenticates but was not made by `seal_blob`."""
     vault = Vault.from_text(NEW)
-    header = vault.seal_blob(b"", PLACE)[:5]
+    header = magic + vault.seal_blob(b"", PLACE)[1:5]
     cipher: AESGCM = vault._ciphers[header[1:]]
     nonce = os.urandom(12)
     return header + nonce + cipher.encrypt(nonce, body, header + PLACE.encode())
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        zlib.compress(bytes(vault_module.MAX_PLAIN_BYTES + 1)),
-        zlib.compress(b"x") + b"more",
-        zlib.compress(b"xyz")[:-1],
-        b"?",
-    ],
-    ids=["a bomb", "something appended", "cut", "not compressed"],
-)
-def test_a_body_that_does_not_inflate_exactly_is_refused(body: bytes) -> None:
-    with pytest.raises(BlobTampered):
-        Vault.from_text(NEW).open_blob(by_somebody_with_the_key(body), PLACE)
+def test_a_blob_of_the_first_layout_still_opens() -> None:
+    old = by_somebody_with_the_key(zlib.compress(b"paused by an earlier version", level=1), b"\x01")
+
+    assert Vault.from_text(NEW).open_blob(old, PLACE) == b"paused by an earlier version"
+
+
+@pytest.mark.parametrize(("made", "claimed"), [(b"\x01", b"\x02"), (b"\x02", b"\x01")])
+def test_one_layout_cannot_pass_for_the_other(made: bytes, claimed: bytes) -> None:
+    body = packed(b"x") if made == b"\x02" else zlib.compress(b"x")
+    blob = by_somebody_with_the_key(body, made)
+
+    with pytest.raises(BlobTampered, match="belongs elsewhere"):
+        Vault.from_text(NEW).open_blob(claimed + blob[1:], PLACE)
+
+
+def test_a_layout_of_the_future_is_refused() -> None:
+    with pytest.raises(BlobTampered, match="not a sealed blob"):
+        Vault.from_text(NEW).open_blob(by_somebody_with_the_key(packed(b"x"), b"\x03"), PLACE)
+
+
+TOO_MUCH = bytes(vault_module.MAX_PLAIN_BYTES + 1)
+BODIES = {
+    "layout 1, a bomb": (b"\x01", zlib.compress(TOO_MUCH)),
+    "layout 1, something appended": (b"\x01", zlib.compress(b"x") + b"more"),
+    "layout 1, cut": (b"\x01", zlib.compress(b"xyz")[:-1]),
+    "layout 1, not compressed": (b"\x01", b"?"),
+    "a bomb": (b"\x02", packed(TOO_MUCH)),
+    "something appended": (b"\x02", packed(b"x") + b"more"),
+    "cut": (b"\x02", packed(b"xyz")[:-1]),
+    "not compressed": (b"\x02", b"d?"),
+    "long, something appended": (b"\x02", packed(bytes(100_000)) + b"more"),
+    "long, cut": (b"\x02", packed(bytes(100_000))[:-1]),
+    "long, not compressed": (b"\x02", b"x?"),
+    "an unknown method": (b"\x02", b"z" + packed(b"x")[1:]),
+    "nothing": (b"\x02", b""),
+}
+
+
+@pytest.mark.parametrize(("magic", "body"), BODIES.values(), ids=BODIES.keys())
+def test_a_body_that_does_not_inflate_exactly_is_refused(magic: bytes, body: bytes) -> None:
+    with pytest.raises(BlobTampered, match=r"cut or larger|does not decompress|does not know"):
+        Vault.from_text(NEW).open_blob(by_somebody_with_the_key(body, magic), PLACE)
 
 
 def test_a_binding_is_encoded_without_ambiguity() -> None:

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
-from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, configure_mappers
 
 from worker.refund_desk.shop.errors import KeyReused, ShopRefused
 from worker.refund_desk.shop.tables import Base, Receipt
@@ -119,6 +119,16 @@ def open_shop() -> Shop:
         ShopRefused: nobody loaded it; the text says how.
     """
     return _loaded(ShopSettings().url)
+
+
+@functools.cache
+def warm_up() -> None:
+    """Load the driver and lay out the tables, which otherwise every job's process would do. Opens no connection."""
+    kind = make_url(ShopSettings().url).get_dialect()
+    kind.import_dbapi()
+    configure_mappers()
+    for mapper in Base.registry.mappers:
+        select(mapper.class_).compile(dialect=kind())
 
 
 @functools.cache

@@ -24,13 +24,18 @@ def draft(session: Session, key: str, *, title: str, body: str, at: str) -> Repo
     return ReportReceipt(report_id=report.report_id, title=title, at=at)
 
 
-def withdraw(session: Session, key: str, at: str) -> None:
-    """Take back the report that was drafted under a key; taking it back twice changes nothing more.
+def withdrawn_at(session: Session, report_id: int) -> str | None:
+    """When a report was taken back; None while it stands, and when there is none."""
+    return session.scalar(select(Report.withdrawn_at).where(Report.report_id == report_id))
+
+
+def withdraw(session: Session, report_id: int, at: str) -> None:
+    """Take a drafted report back; taking it back twice changes nothing more.
 
     Raises:
-        ShopRefused: no report was drafted under it.
+        ShopRefused: there is no such report.
     """
-    report = session.scalar(select(Report).where(Report.idempotency_key == key).with_for_update())
+    report = session.scalar(select(Report).where(Report.report_id == report_id).with_for_update())
     if report is None:
         raise ShopRefused("There is no such report to take back.")
     report.withdrawn_at = report.withdrawn_at or at

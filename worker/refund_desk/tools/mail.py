@@ -36,18 +36,18 @@ async def preview_mail(ask: Ask[SendEmail, MailFacts]) -> Preview:
     out = sum(row["campaigns"] != mailing.SUBSCRIBED for row in rows)
     people = counted(len(rows), "person", "people")
     return Preview(
-        headline=f"Mail {people}: {ask.args.subject}",
+        headline=f"Mail {people}",  # the subject is the agent's own words and stands with the text
         impact=(
             people,
             f"{out} of them are not subscribed to campaigns" if out else "all of them subscribed to campaigns",
-            f"{counted(len(ask.args.body), 'character')}, sent exactly as shown",
+            f"a text of {counted(len(ask.args.body), 'character')}, sent exactly as written",
         ),
         columns=("recipient", "address", "campaigns"),
         brief=("recipient", "address"),
         sample=rows[:SAMPLE],
         rows=rows,
         personal=("address",),
-        body=ask.args.body,
+        body=f"Subject: {ask.args.subject}\n\n{ask.args.body}",
         precondition=Precondition.over(
             f"{counted(len(rows), 'recipient')} with these addresses and consents",
             rows,

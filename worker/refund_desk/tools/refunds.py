@@ -115,7 +115,7 @@ def _sentence(rows: Sequence[PaymentRow]) -> str:
     states = {row.status for row in rows}
     state = f"{states.pop().replace('_', ' ')} " if len(states) == 1 else ""
     charged = " and ".join(str(amount) for amount in payments.sums([row.amount for row in rows]))
-    return f"{counted(len(rows), f'{state}payment')}, {charged}"
+    return f"{counted(len(rows), f'{state}payment')}, {charged} charged"
 
 
 def _material(row: PaymentRow) -> dict[str, str]:

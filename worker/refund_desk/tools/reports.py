@@ -12,7 +12,7 @@ from worker.refund_desk.shop import reports
 from worker.refund_desk.shop.database import open_shop
 from worker.refund_desk.shop.errors import ShopRefused
 from worker.refund_desk.shop.reports import ReportReceipt
-from worker.refund_desk.tools.doors import counted, find, once
+from worker.refund_desk.tools.doors import counted, find, once, read
 
 
 async def preview_report(ask: Ask[DraftRefundReport, NoFacts]) -> Preview:
@@ -29,7 +29,7 @@ async def find_report(idempotency_key: str, args: DraftRefundReport) -> ReportRe
     return await find(idempotency_key, ReportReceipt)
 
 
-async def withdraw_report(ctx: ActionContext, args: DraftRefundReport, receipt: Any) -> str:  # noqa: ARG001 - as above
+async def withdraw_report(ctx: ActionContext, args: DraftRefundReport, receipt: Any) -> str:  # noqa: ARG001 - the receipt says it all
     """Take the draft back; twice changes nothing more.
 
     Raises:
@@ -39,7 +39,7 @@ async def withdraw_report(ctx: ActionContext, args: DraftRefundReport, receipt: 
     def withdraw() -> None:
         shop = open_shop()
         with shop.writing() as session:
-            reports.withdraw(session, ctx.idempotency_key, shop.now())
+            reports.withdraw(session, receipt["report_id"], shop.now())
 
     try:
         await asyncio.to_thread(withdraw)
@@ -48,7 +48,12 @@ async def withdraw_report(ctx: ActionContext, args: DraftRefundReport, receipt: 
     return "The draft was taken back."
 
 
-@action(DraftRefundReport, preview=preview_report, reconcile=find_report, undo=withdraw_report)
+async def find_withdrawal(ctx: ActionContext, args: DraftRefundReport, receipt: Any) -> str | None:  # noqa: ARG001 - as above
+    """When the draft was taken back, None while it stands."""
+    return await read(lambda session: reports.withdrawn_at(session, receipt["report_id"]))
+
+
+@action(DraftRefundReport, preview=preview_report, reconcile=find_report, undo=withdraw_report, undone=find_withdrawal)
 async def draft_refund_report(ctx: ActionContext, args: DraftRefundReport) -> ReportReceipt:
     """Save a draft report about refunds. Drafts are seen by the finance team only and can be taken back."""
 
