@@ -26,10 +26,10 @@ unit: .venv/ready slack-types
 	$(BIN)/python -m pytest tests/unit -q -n 2
 
 integration: .venv/ready postgres chromium slack-types
-	$(BIN)/python -m pytest tests/integration -q -n 2
+	$(BIN)/python -m pytest tests/integration -q -n 3
 
 e2e: .venv/ready chromium
-	$(BIN)/python -m pytest tests/e2e -q
+	$(BIN)/python -m pytest tests/e2e -q -n 2 --dist loadfile
 
 ## kill-matrix: kill -9 every process at every step of a run (ARGS='-k effects.intend' for some; part of e2e)
 kill-matrix: .venv/ready

@@ -222,23 +222,23 @@ class Hour:
 
     def _all_tried(self) -> bool:
         """Whether ops would have been told by now; a channel takes one message a second."""
+        outbox = self.office.store.outbox
         owed = [entry.decode() for entry in self.client.zrange(self.office.store.keys.outbox, 0, -1)]
-        alerts = [
-            found for entry in owed if entry.startswith("alert:") and (found := self.office.store.outbox.load(entry))
-        ]
-        self._hasten()
-        return all(entry.attempts for entry in alerts)
+        alerts = [found for entry in owed if entry.startswith("alert:") and (found := outbox.load(entry))]
+        untried = [entry.id for entry in alerts if not entry.attempts]
+        self._hasten(untried)
+        return not untried
 
     def _all_posted(self) -> bool:
         """Whether nothing is owed any more."""
-        self._hasten()
+        self._hasten([entry.decode() for entry in self.client.zrange(self.office.store.keys.outbox, 0, -1)])
         return not self.client.zcard(self.office.store.keys.outbox)
 
-    def _hasten(self) -> None:
+    def _hasten(self, entries: list[str]) -> None:
         """Do not wait out the pauses between two tries."""
         now = self.office.store.now()
-        for member in self.client.zrange(self.office.store.keys.outbox, 0, -1):
-            self.client.zadd(self.office.store.keys.outbox, {member: now - 1}, xx=True)
+        for entry in entries:
+            self.client.zadd(self.office.store.keys.outbox, {entry: now - 1}, xx=True)
         self.office.bot.deps.wake.set()
         time.sleep(0.3)
 

@@ -20,7 +20,7 @@ VERBS: dict[str, Callable[[Store], Any]] = {
     "approve": lambda s: s.calls.ask("approve", "nobody", 1, "U0ANA", "Ana", "{}", "{}", ""),
     "reject": lambda s: s.calls.ask("reject", "nobody", 1, "U0ANA", "Ana", "{}", "{}", "", "no", False),
     "edit": lambda s: s.calls.ask("edit", "nobody", 1, "U0ANA", "Ana", "{}", "{}", "{}", "print", "blob"),
-    "refresh": lambda s: s.calls.refresh("nobody", version=1, content=a_content(), seal="s", drift=False),
+    "refresh": lambda s: s.calls.ask("refresh", "nobody", 1, "blob", "s", False, "", 1, "", "law", "kept", "desk"),
     "withdraw": lambda s: s.calls.withdraw("nobody", by="U0REQ"),
     "auto_approve": lambda s: s.calls.auto_approve("nobody", lease=LEASE),
     "forbid": lambda s: s.calls.forbid("nobody", lease=LEASE, reason="no"),
