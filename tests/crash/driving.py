@@ -22,6 +22,8 @@ from stack import NotInTime, Stack
 T = TypeVar("T")
 Json = dict[str, Any]
 PATIENCE_S = 240.0
+#: How long after the end of a run its last messages and ledger rows may take.
+ENDED_S = 60.0
 #: How long somebody waits for an answer to a click or a mention before trying again.
 AGAIN_S = 8.0
 EDITED = "edited by a person"
@@ -42,6 +44,8 @@ class Report:
     was_unknown: bool = False
     said: list[tuple[str, str]] = field(default_factory=list)
     missing: str | None = None
+    #: The run ended, but the process at an armed step was killed on behalf of another run before it got there.
+    overtaken: bool = False
 
 
 class Driver:
@@ -51,6 +55,7 @@ class Driver:
         self.stack, self.store, self.killer, self.plan = stack, store, killer, plan
         self.slack = stack.slack
         self.report = Report(plan)
+        self.ended = False
 
     def drive(self) -> Report:
         """From the request to the end of the run; what did not come in time is named in the report."""
@@ -58,6 +63,7 @@ class Driver:
             self._drive()
         except (NotInTime, SandboxError) as failed:
             self.report.missing = str(failed)
+            self.report.overtaken = self.ended and bool(self._unreached())
         return self.report
 
     def _drive(self) -> None:
@@ -72,7 +78,8 @@ class Driver:
         if self.plan.scene is Scene.BLIND:
             self._settle_by_hand(call.key)
         self._await(lambda: (found := self.store.runs.load(run)) and found.state in RUN_ENDED, "the run ends")
-        self._await(lambda: not self._unreached(), "every armed step is reached")
+        self.ended = True
+        self._await(lambda: not self._unreached(), "every armed step is reached", ENDED_S)
         self.report.run = self.store.runs.load(run)
         self.report.call = self.store.calls.load(call.key)
         self.report.batch = self.store.batches.load(call.batch or "")
@@ -169,8 +176,8 @@ class Driver:
             if time.monotonic() > deadline:
                 raise NotInTime(f"{self.plan.name}: not in {PATIENCE_S:.0f} s: {what} {why}")
 
-    def _await(self, seen: Callable[[], T | None], what: str) -> T:
-        deadline = time.monotonic() + PATIENCE_S
+    def _await(self, seen: Callable[[], T | None], what: str, seconds: float = PATIENCE_S) -> T:
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = self._look(seen)
             if found:
@@ -179,7 +186,7 @@ class Driver:
                 raise NotInTime(f"the killer failed: {self.killer.failure!r}")
             time.sleep(0.2)
         left = ", ".join(self._unreached()) or "no step"
-        raise NotInTime(f"{self.plan.name}: not in {PATIENCE_S:.0f} s: {what}; {left} still to be reached")
+        raise NotInTime(f"{self.plan.name}: not in {seconds:.0f} s: {what}; {left} still to be reached")
 
     @staticmethod
     def _look(seen: Callable[[], T | None]) -> T | None:

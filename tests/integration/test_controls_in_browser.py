@@ -181,7 +181,8 @@ def test_every_call_is_decided_in_one_window_with_errors_at_its_field(case: Case
     bruno.field(f"reason:{SECOND}").fill("paid already")
     bruno.submit()
     bruno.reads("Rejected by Bruno Billing")
-    assert [case.office.call(key).state for key in (FIRST, SECOND)] == [State.APPROVED, State.REJECTED]
+    case.office.state(FIRST, State.APPROVED)  # one decision after the other, and the card may show the first alone
+    case.office.state(SECOND, State.REJECTED)
 
 
 def test_saying_that_one_looks_is_shown_to_all_and_decides_nothing(case: Case) -> None:

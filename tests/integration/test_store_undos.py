@@ -483,3 +483,32 @@ def test_a_word_for_an_undo_that_was_written_into_the_store_is_none(two: Ran, re
     assert two.store.undos.voters(two.key) == [ANA]
     redis_client.hset(two.store.keys.call(two.key), "undo_seal", "0" * 64)
     assert two.store.undos.voters(two.key) == []
+
+
+@pytest.mark.parametrize("state", [UndoState.UNDONE, UndoState.FAILED, UndoState.UNKNOWN])
+def test_who_has_reported_an_end_holds_nothing_any_more_although_the_lease_would_run_on(
+    one: Ran, state: UndoState
+) -> None:
+    assert reach(one, state)
+    assert one.intend().outcome is Outcome.LEASE_LOST
+    assert not one.store.undos.renew(one.claimed, ttl_ms=1_000)
+
+
+def test_what_nobody_has_claimed_is_given_back_by_nobody(one: Ran) -> None:
+    assert reach(one, UndoState.ASKED)
+    assert one.store.undos.unclaim(one.claimed).outcome is Outcome.WRONG_STATE
+    assert one.claim().ok
+    assert one.store.undos.unclaim(one.claimed).ok
+    assert one.store.undos.unclaim(one.claim_of("another")).outcome is Outcome.WRONG_STATE
+
+
+def test_an_unknown_end_is_no_refusal_even_for_the_same_reason(one: Ran) -> None:
+    assert reach(one, UndoState.UNKNOWN)
+    seal = undo_seal(one.call, tenant=TENANT)
+    assert one.store.undos.refuse(one.key, seal=seal, reason="no answer").outcome is Outcome.WRONG_STATE
+
+
+def test_the_same_operator_settles_alone_once_one_is_enough(one: Ran) -> None:
+    assert reach(one, UndoState.UNKNOWN)
+    assert one.settle(happened=True, needed=2).detail["state"] == "unknown"
+    assert one.settle(happened=True, needed=1).detail["state"] == "undone"
