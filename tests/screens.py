@@ -21,7 +21,7 @@ from bot.cards import render_card
 from bot.standing import ReviewersLaw
 from browser import PHONE, browsing
 from policies.law import load_law
-from reviewing import BRUNO, OLGA, OMAR, OPS, ROSA, Thread
+from reviewing import BRUNO, OLGA, OMAR, ROSA, Thread
 from stack import ROOT, Stack, running, until
 
 OUT = ROOT / "docs" / "screens"
@@ -202,7 +202,6 @@ def walk(stack: Stack) -> None:
     thread.reject(OLGA, "Delete 21 customers", "Not this week.")
     thread.wait_for("stand-in", 40)
     on_both(stack, settled)
-    on_both(stack, lambda page, width: page.screenshot(path=OUT / f"ops-{width}.png"), user=OMAR, channel=OPS)
     post_states(stack, thread)
     on_both(stack, fleeting, user=ROSA, thread=False)
 
