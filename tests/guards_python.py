@@ -4,7 +4,7 @@ A text must stand in its file exactly once. Whoever rewrites a guard sets its ro
 `docs/guards.md` fails otherwise.
 """
 
-_GATE, _RECHECK = "worker/gate.py", "worker/recheck.py"
+_GATE, _ATTEMPT, _RECHECK = "worker/gate.py", "worker/attempt.py", "worker/recheck.py"
 _PAUSE, _PLACING = "worker/pause.py", "worker/placing.py"
 _RUNS, _SAVED, _RESUME = "worker/runs.py", "worker/saved.py", "worker/resume.py"
 _WRITE = "approvals/pause_write.py"
@@ -40,12 +40,13 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_GATE, "intended = effects.intend(claim, longest_ms=longest_ms).ok", "intended = True"),
     (_GATE, "if not intended:", "if False:"),
     (_GATE, "if intended:", "if True:"),
-    (_GATE, "asyncio.timeout(door.timeout_s)", "asyncio.timeout(None)"),
-    (_GATE, "except NothingHappened as refused:", "except ZeroDivisionError as refused:"),
-    (_GATE, "except (JobTimeout, asyncio.CancelledError):", "except asyncio.CancelledError:"),
-    (_GATE, "except (JobTimeout, asyncio.CancelledError):", "except JobTimeout:"),
-    (_GATE, "except TimeoutError:", "except ZeroDivisionError:"),
-    (_GATE, "except Exception as error:", "except ZeroDivisionError as error:"),
+    (_ATTEMPT, "asyncio.timeout(timeout_s)", "asyncio.timeout(None)"),
+    (_ATTEMPT, "        _refuse_swallowed(limit)", "        pass"),
+    (_ATTEMPT, "except NothingHappened as refused:", "except ZeroDivisionError as refused:"),
+    (_ATTEMPT, "except (JobTimeout, asyncio.CancelledError):", "except asyncio.CancelledError:"),
+    (_ATTEMPT, "except (JobTimeout, asyncio.CancelledError):", "except JobTimeout:"),
+    (_ATTEMPT, "except TimeoutError:", "except ZeroDivisionError:"),
+    (_ATTEMPT, "except Exception as error:", "except ZeroDivisionError as error:"),
     (
         _GATE,
         'if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN:\n            return',
@@ -194,12 +195,6 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_UNDO, "intended = undos.intend(", "intended = True or undos.intend("),
     (_UNDO, "if not intended:", "if False:"),
     (_UNDO, "if intended:", "if True:"),
-    (_UNDO, "asyncio.timeout(door.timeout_s)", "asyncio.timeout(None)"),
-    (_UNDO, "        refuse_swallowed(limit)", "        pass"),
-    (_UNDO, "except NothingHappened as refused:", "except ZeroDivisionError as refused:"),
-    (_UNDO, "except (JobTimeout, asyncio.CancelledError):", "except asyncio.CancelledError:"),
-    (_UNDO, "except (JobTimeout, asyncio.CancelledError):", "except JobTimeout:"),
-    (_UNDO, "except TimeoutError:", "except ZeroDivisionError:"),
     (_UNDO, "if door is None or look_for is None:", "if False:"),
     (_UNDO, "except (ArgumentsRefused, CannotTell):", "except ArgumentsRefused:"),
     (_UNDO, "if found is None and wait_ms > 0:", "if False:"),

@@ -1,34 +1,27 @@
 """The executor's door: claim, look again, intend, run, record. The only place where an effect can happen, once."""
 
-import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-import structlog
-
 from approvals import tracing
-from approvals.job_time import time_is_over
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, CallContent, Claim, Run
 from approvals.outcomes import Outcome
-from approvals.queue import JobTimeout
 from approvals.sealing import Subject, sealed
 from policies.arguments import ArgumentsRefused
 from policies.history import keeping
 from policies.requirement import Requirement
 from policies.risk import Mode
-from worker.actions import ActionContext, NothingHappened
+from worker.actions import ActionContext
+from worker.attempt import Ends, attempt
 from worker.deps import Deps
 from worker.door import Door, Reading
 from worker.drift import difference
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.judging import Looked, described, judge, look, stored
 from worker.load import Loaded
-from worker.receipts import keep_receipt
 from worker.recheck import Authority, Standing, authority, stricter
-
-_log = structlog.get_logger(__name__)
 
 
 class Passed(StrEnum):
@@ -114,27 +107,17 @@ class Gate:
             requester=self.run.requester,
             tenant=self.deps.store.tenant,
         )
-        try:
+
+        async def effect() -> str:
             with tracing.span("tool.run", run=call.run, call=call.key, tool=call.tool):
-                async with asyncio.timeout(door.timeout_s) as limit:
-                    receipt = await door.run(context, call, reading)
-            refuse_swallowed(limit)
-        except NothingHappened as refused:
-            effects.fail(claim, reason=str(refused))
-        except (JobTimeout, asyncio.CancelledError):
-            effects.abandon(call.key, token=claim.token, reason="The worker was stopped while it ran.")
-            raise
-        except TimeoutError:
-            reason = f"It gave no answer within {door.timeout_s:g} seconds."
-            effects.abandon(call.key, token=claim.token, reason=reason)
-        # A boundary: the tool is the team's code. An error says nothing about whether the effect happened.
-        except Exception as error:
-            _log.error("tool raised", call=call.key, tool=call.tool, error=type(error).__name__)
-            effects.abandon(call.key, token=claim.token, reason=f"The tool raised {type(error).__name__}.")
-            if time_is_over():
-                raise JobTimeout from error
-        else:
-            await keep_receipt(effects, claim, receipt)
+                return await door.run(context, call, reading)
+
+        ends = Ends(
+            fail=lambda reason: effects.fail(claim, reason=reason),
+            abandon=lambda reason: effects.abandon(call.key, token=claim.token, reason=reason),
+            succeed=lambda receipt: effects.succeed(claim, receipt=receipt),
+        )
+        await attempt(effect, ends, what="tool", call=call, timeout_s=door.timeout_s)
 
     async def _as_it_is_now(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
         """The sealed arguments, looked up and judged again."""
@@ -204,19 +187,6 @@ class Gate:
     def _day(self) -> str:
         """The day that daily caps count in: UTC, which no clock change can lengthen or repeat."""
         return datetime.fromtimestamp(self.deps.store.now() / 1000, UTC).date().isoformat()
-
-
-def refuse_swallowed(limit: asyncio.Timeout) -> None:
-    """A tool that was stopped, caught that and answered all the same: its answer says nothing.
-
-    Raises:
-        TimeoutError: its own time was over.
-        JobTimeout: the job's was.
-    """
-    if limit.expired():
-        raise TimeoutError
-    if time_is_over():
-        raise JobTimeout
 
 
 def _ask_again_because(call: Call, door: Door, need: Requirement, seen: Authority) -> str | None:

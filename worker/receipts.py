@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 import structlog
 
-from approvals.effects import Effects
-from approvals.models import Claim
 from approvals.queue import JobTimeout
 
 #: Seconds between attempts: an outage of about a minute is bridged, a longer one ends as "unknown".
@@ -15,20 +13,11 @@ WAITS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 _log = structlog.get_logger(__name__)
 
 
-async def keep_receipt(effects: Effects, claim: Claim, receipt: str) -> None:
-    """Record that the effect happened, however often it takes. Recording is idempotent; the effect is not touched.
-
-    Raises:
-        Exception: the store stayed away. The clock then makes the call unknown, and `reconcile` finds the effect.
-    """
-    await keep(lambda: effects.succeed(claim, receipt=receipt), call=claim.call)
-
-
 async def keep(record: Callable[[], object], *, call: str) -> None:
-    """Run an idempotent verb of the store until it gets through.
+    """Run the idempotent verb that records a receipt until it gets through. The effect is not touched.
 
     Raises:
-        Exception: the store stayed away.
+        Exception: the store stayed away. The clock then makes the outcome unknown, and the tool is asked for it.
     """
     for wait_s in WAITS_S:
         try:

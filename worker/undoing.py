@@ -1,26 +1,23 @@
 """Takes back what a call did: looked at again, claimed, intended, tried once, recorded, as `worker.gate` does."""
 
-import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
-from approvals.job_time import time_is_over
 from approvals.lifecycle import UndoState
 from approvals.models import Call, Run, Undo, UndoClaim
 from approvals.queue import JobTimeout
 from approvals.sealing import intact
 from approvals.undos import undo_seal
 from policies.arguments import Arguments, ArgumentsRefused
-from worker.actions import ActionContext, CannotTell, NothingHappened
+from worker.actions import ActionContext, CannotTell
+from worker.attempt import Ends, attempt
 from worker.deps import Deps
 from worker.door import Door, receipt
-from worker.gate import refuse_swallowed
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
-from worker.receipts import keep
 from worker.recheck import Standing
 from worker.undo_authority import UndoAuthority, undo_authority
 
@@ -157,26 +154,16 @@ async def _run(matter: _Matter, claim: UndoClaim, args: Arguments | None) -> Non
     """The undo. From here on nothing is repeated, and every way out is recorded."""
     undos, door = matter.deps.store.undos, matter.door
     undo_with = door.undo
-    try:
-        async with asyncio.timeout(door.timeout_s) as limit:
-            found = await undo_with(matter.context, args, matter.receipt) if undo_with else None
-        refuse_swallowed(limit)
-    except NothingHappened as refused:
-        undos.fail(claim, reason=str(refused))
-    except (JobTimeout, asyncio.CancelledError):
-        undos.abandon(claim, reason="The worker was stopped while it ran.")
-        raise
-    except TimeoutError:
-        undos.abandon(claim, reason=f"It gave no answer within {door.timeout_s:g} seconds.")
-    # A boundary: the undo is the team's code. An error says nothing about whether it happened.
-    except Exception as error:
-        _log.error("undo raised", call=claim.call, tool=matter.call.tool, error=type(error).__name__)
-        undos.abandon(claim, reason=f"The undo raised {type(error).__name__}.")
-        if time_is_over():
-            raise JobTimeout from error
-    else:
-        told = receipt(found)
-        await keep(lambda: undos.succeed(claim, receipt=told), call=claim.call)
+
+    async def effect() -> str:
+        return receipt(await undo_with(matter.context, args, matter.receipt) if undo_with else None)
+
+    ends = Ends(
+        fail=lambda reason: undos.fail(claim, reason=reason),
+        abandon=lambda reason: undos.abandon(claim, reason=reason),
+        succeed=lambda told: undos.succeed(claim, receipt=told),
+    )
+    await attempt(effect, ends, what="undo", call=matter.call, timeout_s=door.timeout_s)
 
 
 async def _reconcile(deps: Deps, run: Run, call: Call, asked: Undo, door: Door | None) -> None:

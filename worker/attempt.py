@@ -1,0 +1,66 @@
+"""One attempt at an effect or at an undo: every way out of it is recorded, and none leads to another attempt."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from approvals.job_time import time_is_over
+from approvals.models import Call
+from approvals.queue import JobTimeout
+from worker.actions import NothingHappened
+from worker.receipts import keep
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """How an attempt is recorded: why nothing happened, why nobody can tell, or the receipt."""
+
+    fail: Callable[[str], object]
+    abandon: Callable[[str], object]
+    succeed: Callable[[str], object]
+
+
+async def attempt(effect: Callable[[], Awaitable[str]], ends: Ends, *, what: str, call: Call, timeout_s: float) -> None:
+    """Run `effect` once; it returns the receipt as JSON text. `what` names the team's code in what is recorded.
+
+    Raises:
+        JobTimeout: the job's time was over; the attempt is recorded before.
+        asyncio.CancelledError: likewise.
+        Exception: the store stayed away for longer than `keep` tries. The clock makes it unknown then.
+    """
+    try:
+        async with asyncio.timeout(timeout_s) as limit:
+            receipt = await effect()
+        _refuse_swallowed(limit)
+    except NothingHappened as refused:
+        ends.fail(str(refused))
+    except (JobTimeout, asyncio.CancelledError):
+        ends.abandon("The worker was stopped while it ran.")
+        raise
+    except TimeoutError:
+        ends.abandon(f"It gave no answer within {timeout_s:g} seconds.")
+    # A boundary: this is the team's code. An error says nothing about whether the effect happened.
+    except Exception as error:
+        _log.error(f"{what} raised", call=call.key, tool=call.tool, error=type(error).__name__)
+        ends.abandon(f"The {what} raised {type(error).__name__}.")
+        if time_is_over():
+            raise JobTimeout from error
+    else:
+        await keep(lambda: ends.succeed(receipt), call=call.key)
+
+
+def _refuse_swallowed(limit: asyncio.Timeout) -> None:
+    """Code that was stopped, caught that and answered all the same: its answer says nothing.
+
+    Raises:
+        TimeoutError: its own time was over.
+        JobTimeout: the job's was.
+    """
+    if limit.expired():
+        raise TimeoutError
+    if time_is_over():
+        raise JobTimeout
