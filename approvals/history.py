@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from approvals.ledger import Ledger, LedgerUnreachable
 from approvals.ledger_rows import LedgerRow
-from approvals.questions import Found, Question, actor_of, chunks, fits
+from approvals.questions import Found, Question, actor_of, fits, rows_of, versions_of
 from approvals.store import Store
 from approvals.stories import VERSIONS, stories
 
@@ -30,8 +30,8 @@ def past(store: Store, ledger: Ledger | None, question: Question, *, newest: int
     wanted = [row for row in waiting if _wanted(row, question)]
     try:
         if ledger is not None:
-            kept = _kept(ledger, store.tenant, question, newest)
-            versions = _versions(ledger, store.tenant, [*kept, *wanted])
+            kept = rows_of(ledger, store.tenant, question, newest=newest)
+            versions = versions_of(ledger, store.tenant, [*kept, *wanted])
     except LedgerUnreachable:
         kept, versions, whole = [], [], False
     told = stories(_joined(versions, [row for row in waiting if row.type in VERSIONS])).calls
@@ -43,26 +43,6 @@ def _joined(kept: Sequence[LedgerRow], waiting: Sequence[LedgerRow]) -> list[Led
     """What is in SQL, then what is not there yet; what was drained between two looks is in both."""
     known = {row.event_id for row in kept}
     return [*kept, *(row for row in waiting if row.event_id not in known)]
-
-
-def _kept(ledger: Ledger, tenant: str, question: Question, newest: int | None) -> list[LedgerRow]:
-    return ledger.rows(
-        tenant,
-        run=question.run,
-        tool=question.tool,
-        actor=actor_of(question),
-        types=question.types,
-        since=question.since,
-        until=question.until,
-        newest=newest,
-    )
-
-
-def _versions(ledger: Ledger, tenant: str, rows: Sequence[LedgerRow]) -> list[LedgerRow]:
-    """The events in SQL that say what was shown of the calls these are about."""
-    keys = sorted({row.body["call"] for row in rows if row.body.get("call")})
-    found = (ledger.rows(tenant, calls=some, types=VERSIONS) for some in chunks(keys))
-    return [row for some in found for row in some]
 
 
 def _wanted(row: LedgerRow, question: Question) -> bool:

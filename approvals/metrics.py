@@ -11,7 +11,7 @@ in clear on cards and in the ledger; at most the twenty largest are told by name
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import redis
@@ -129,14 +129,13 @@ class StoreCollector(Collector):
         family.add_metric([self._store.tenant], value)
         return family
 
-    def _by(self, name: str, text: str, label: str, values: dict[str, int]) -> Metric:
-        family = GaugeMetricFamily(name, text, labels=["tenant", label])
-        for value, number in values.items():
-            family.add_metric([self._store.tenant, value], number)
-        return family
+    def _by(self, name: str, text: str, label: str, values: Mapping[str, int]) -> Metric:
+        return self._labelled(GaugeMetricFamily(name, text, labels=["tenant", label]), values)
 
-    def _counts(self, name: str, text: str, label: str, values: Counter[str]) -> Metric:
-        family = CounterMetricFamily(name, text, labels=["tenant", label])
+    def _counts(self, name: str, text: str, label: str, values: Mapping[str, int]) -> Metric:
+        return self._labelled(CounterMetricFamily(name, text, labels=["tenant", label]), values)
+
+    def _labelled(self, family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[str, int]) -> Metric:
         for value, number in values.items():
             family.add_metric([self._store.tenant, value], number)
         return family

@@ -59,7 +59,19 @@ def answer(ledger: Ledger, tenant: str, question: Question) -> list[Found]:
     Raises:
         LedgerUnreachable: the database does not answer.
     """
-    rows = ledger.rows(
+    rows = rows_of(ledger, tenant, question)
+    told = calls_of(ledger, tenant, rows)
+    found = (Found(row, told.get(row.body.get("call", ""))) for row in rows)
+    return [one for one in found if fits(one, question)]
+
+
+def rows_of(ledger: Ledger, tenant: str, question: Question, *, newest: int | None = None) -> list[LedgerRow]:
+    """The events that the database chooses, in order; with `newest` only so many, the newest.
+
+    Raises:
+        LedgerUnreachable: the database does not answer.
+    """
+    return ledger.rows(
         tenant,
         run=question.run,
         tool=question.tool,
@@ -67,10 +79,8 @@ def answer(ledger: Ledger, tenant: str, question: Question) -> list[Found]:
         types=question.types,
         since=question.since,
         until=question.until,
+        newest=newest,
     )
-    told = calls_of(ledger, tenant, rows)
-    found = (Found(row, told.get(row.body.get("call", ""))) for row in rows)
-    return [one for one in found if fits(one, question)]
 
 
 def actor_of(question: Question) -> str | None:
@@ -80,12 +90,16 @@ def actor_of(question: Question) -> str | None:
 
 def calls_of(ledger: Ledger, tenant: str, rows: Sequence[LedgerRow]) -> dict[str, CallStory]:
     """What was asked and shown of every call these events name, by call key."""
+    return stories(versions_of(ledger, tenant, rows)).calls
+
+
+def versions_of(ledger: Ledger, tenant: str, rows: Sequence[LedgerRow]) -> list[LedgerRow]:
+    """The events that say what was asked and shown of every call these events name."""
     keys = sorted({row.body["call"] for row in rows if row.body.get("call")})
-    versions = [row for some in chunks(keys) for row in ledger.rows(tenant, calls=some, types=VERSIONS)]
-    return stories(versions).calls
+    return [row for some in _chunks(keys) for row in ledger.rows(tenant, calls=some, types=VERSIONS)]
 
 
-def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
     """The keys, so many at once as a database takes."""
     for start in range(0, len(keys), _AT_ONCE):
         yield keys[start : start + _AT_ONCE]

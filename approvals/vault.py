@@ -80,6 +80,7 @@ class Vault:
         self._nonce = nonce
         self._ciphers = {_key_id(key): AESGCM(_hkdf(key, "blob")) for key in keys}
         self._newest = _key_id(keys[0])
+        self._derived: dict[str, list[bytes]] = {}
 
     @classmethod
     def from_text(cls, keys: str, *, nonce: NonceSource = os.urandom) -> Self:
@@ -139,11 +140,13 @@ class Vault:
 
     def derive(self, purpose: str) -> bytes:
         """32 bytes for one purpose, from the newest key (HKDF-SHA256): what new signatures are made with."""
-        return _hkdf(self._keys[0], f"purpose/{purpose}")
+        return self.derive_all(purpose)[0]
 
     def derive_all(self, purpose: str) -> list[bytes]:
         """The same for every key, newest first: what signatures are verified with during a rotation."""
-        return [_hkdf(key, f"purpose/{purpose}") for key in self._keys]
+        if purpose not in self._derived:  # every decision that is read asks for it
+            self._derived[purpose] = [_hkdf(key, f"purpose/{purpose}") for key in self._keys]
+        return self._derived[purpose]
 
 
 def new_key(entropy: NonceSource = os.urandom) -> str:

@@ -1,5 +1,6 @@
 """Who stands behind a click, and whether they may: asked anew for every decision."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from approvals.models import Call, Person, Run
@@ -76,8 +77,9 @@ def known(deps: Deps, sender: Sender, call: Call) -> Person:
         SlackUnavailable: Slack does not say who they are.
     """
     if sender.team != deps.home_team:
-        stranger = Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
-        deps.store.calls.note(call.key, event="decision_refused", person=stranger, detail="from another workspace")
+        deps.store.calls.note(
+            call.key, event="decision_refused", person=_stranger(sender), detail="from another workspace"
+        )
         raise Refused(from_elsewhere())
     return _asked(deps, sender)
 
@@ -119,17 +121,42 @@ def operator(deps: Deps, sender: Sender, control: str, subject: str) -> Person:
         Refused: they may not; noted in the ledger.
         SlackUnavailable: nobody can tell who they are.
     """
+
+    def law(person: Person) -> Refusal | None:
+        return may_operate(deps.people(), person, clicker_team=sender.team)
+
+    return entitled_by(deps, sender, control, subject, law, may_not_operate)
+
+
+def entitled_by(  # noqa: PLR0917 - who, for what, and by which law
+    deps: Deps,
+    sender: Sender,
+    control: str,
+    subject: str,
+    law: Callable[[Person], Refusal | None],
+    words: Callable[[Refusal], str],
+) -> Person:
+    """The person, when `law` has nothing against them; `words` says its refusal in the reader's language.
+
+    Raises:
+        Refused: they may not; noted in the ledger under the signed identity.
+        SlackUnavailable: nobody can tell who they are.
+    """
     if sender.team != deps.home_team:
-        person = Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
-        sentence, told = ELSEWHERE, from_elsewhere()
+        person, kept, told = _stranger(sender), ELSEWHERE, from_elsewhere()
     else:
         person = _asked(deps, sender)
-        refusal = may_operate(deps.people(), person, clicker_team=sender.team)
+        refusal = law(person)
         if refusal is None:
             return person
-        sentence, told = refusal.sentence, may_not_operate(refusal)
-    deps.store.operators.refused(control, subject, by=person, reason=sentence)
+        kept, told = refusal.sentence, words(refusal)
+    deps.store.operators.refused(control, subject, by=person, reason=kept)
     raise Refused(told)
+
+
+def _stranger(sender: Sender) -> Person:
+    """Somebody of another workspace, of whom Slack is not asked."""
+    return Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
 
 
 def _asked(deps: Deps, sender: Sender) -> Person:

@@ -8,9 +8,9 @@ from approvals.ledger import Ledger, LedgerUnreachable
 from approvals.models import Person
 from approvals.questions import Question
 from bot.asker import asker_of, tell
-from bot.authority import ELSEWHERE
+from bot.authority import entitled_by
 from bot.deps import Deps
-from bot.errors import BotError, Refused
+from bot.errors import BotError
 from bot.ids import ActionId, CallbackId, Place, is_run_id, read_id
 from bot.language import say
 from bot.modals import View
@@ -18,9 +18,9 @@ from bot.opening_modals import open_modal
 from bot.past_modal import history_modal, timeline_modal
 from bot.past_words import DAYS, read_question
 from bot.payloads import Click, Sender, Slash
-from bot.refusals import from_elsewhere, may_not_operate
+from bot.refusals import may_not_operate
 from bot.text import inert
-from policies.authority import may_look_back
+from policies.authority import Refusal, may_look_back
 
 HISTORY = "history"
 #: Of the events in SQL no more are read for one question; who needs more has `vobo ledger`.
@@ -105,16 +105,14 @@ def _looking_back(deps: Deps, sender: Sender, subject: str, *, requester: str | 
         Refused: they may not; noted in the ledger.
         SlackUnavailable: nobody can tell who they are.
     """
-    if sender.team != deps.home_team:
-        person = Person(user=sender.user, name=f"{sender.user} of {sender.team}", team=sender.team, stranger=True)
-        kept, told = ELSEWHERE, from_elsewhere()
-    else:
-        person = deps.desk.ask(sender.user)
-        refusal = may_look_back(deps.people(), person, clicker_team=sender.team, requester=requester)
-        if refusal is None:
-            return person
-        reviewers_only = say("Only ops and reviewers may read this.")
-        kept = refusal.sentence
-        told = reviewers_only if refusal.cause == "not_in_tier" else may_not_operate(refusal)
-    deps.store.operators.refused(ActionId.TIMELINE, subject, by=person, reason=kept)
-    raise Refused(told)
+
+    def law(person: Person) -> Refusal | None:
+        return may_look_back(deps.people(), person, clicker_team=sender.team, requester=requester)
+
+    return entitled_by(deps, sender, ActionId.TIMELINE, subject, law, _may_not_look_back)
+
+
+def _may_not_look_back(refusal: Refusal) -> str:
+    if refusal.cause == "not_in_tier":
+        return say("Only ops and reviewers may read this.")
+    return may_not_operate(refusal)

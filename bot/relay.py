@@ -159,12 +159,11 @@ class Relay:
             if entry.ts:  # Slack counts updates together, whatever they change
                 self._updates_from = time.monotonic() + failed.retry_after_ms / 1000
             self._store.outbox.postpone(entry.id, delay_ms=failed.retry_after_ms, error=failed.error, unsure=False)
-            if entry.kind == "alert" and entry.attempts == _PATIENCE:  # asked to wait again and again: ops must hear
-                self._second_route(rendered.message.text)
-            return
-        self._postpone(entry, failed.error, unsure=failed.unsure)
+        else:
+            self._postpone(entry, failed.error, unsure=failed.unsure)
         if entry.kind == "alert":
-            # Once: at the first try when only a person can repair it, else when it does not pass by itself.
+            # Once: at the first try when only a person can repair it, else when it does not pass by itself, which being
+            # asked to wait again and again is as well.
             if entry.attempts == (0 if failed.error in NEEDS_OPS else _PATIENCE):
                 self._second_route(rendered.message.text)
         elif failed.error in NEEDS_OPS:
@@ -178,7 +177,7 @@ class Relay:
 
     def _tell_ops(self, target: Target, error: str) -> None:
         """One alert for each channel and error, however many messages wait for it; one for what concerns them all."""
-        shared = target.channel.startswith("C") and error not in OF_THE_APP
+        shared = target.channel.startswith(("C", "G")) and error not in OF_THE_APP
         subject = f"slack:{target.channel if shared else ''}:{error}"
         if self._store.outbox.load(f"alert:{subject}") is None:
             self._store.outbox.owe("alert", subject)

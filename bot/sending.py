@@ -19,25 +19,6 @@ _PAGE = 200
 _PAGES = 10
 #: The message stood there once and is gone.
 GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "block_mismatch"})
-#: Only a person can repair it; trying again soon is of no use.
-NEEDS_OPS = frozenset(
-    {
-        "is_archived",
-        "is_inactive",
-        "channel_not_found",
-        "not_in_channel",
-        "restricted_action",
-        "restricted_action_thread_locked",
-        "missing_scope",
-        "invalid_auth",
-        "not_authed",
-        "account_inactive",
-        "token_revoked",
-        "token_expired",
-        "team_access_not_granted",
-        "thread_not_found",
-    }
-)
 #: About the app as a whole, whatever channel it was told for: one matter for ops.
 OF_THE_APP = frozenset(
     {
@@ -50,6 +31,16 @@ OF_THE_APP = frozenset(
         "team_access_not_granted",
     }
 )
+#: Only a person can repair it; trying again soon is of no use.
+NEEDS_OPS = OF_THE_APP | {
+    "is_archived",
+    "is_inactive",
+    "channel_not_found",
+    "not_in_channel",
+    "restricted_action",
+    "restricted_action_thread_locked",
+    "thread_not_found",
+}
 #: Our own fault: the same message would be refused again.
 MALFORMED = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_too_long", "msg_blocks_too_long", "no_text"})
 #: Slack says of these that the message may have been taken.
