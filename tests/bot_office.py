@@ -94,6 +94,21 @@ class Office:
         )
         return sealed(subject, call.content, version=1)
 
+    def run_the_batch(self, batch: str) -> None:
+        """What the worker does with approved calls; it needs no Slack."""
+        store = self.store
+        lease = store.batches.lease(batch, token="w", ttl_ms=60_000)
+        assert lease
+        for call in store.batches.claimable(batch):
+            people = [person for one in call.decisions if (person := store.people.get(one.reviewer))]
+            answer, claim = store.effects.claim(
+                call.key, lease=lease, token="c", seal=call.seal, ttl_ms=60_000, people=people, day="2026-11-29"
+            )
+            assert claim, answer
+            assert store.effects.intend(claim).ok
+            assert store.effects.succeed(claim, receipt="{}").ok
+        store.batches.finish(lease)
+
     def card(self, batch: str) -> Json:
         """The card in Slack, once it can be decided."""
         view = self.until(lambda: self._posted(batch), "the card is posted")

@@ -132,7 +132,7 @@ class Hour:
         """An hour: a card is owed, somebody clicks, the worker works, time goes on."""
         office = self.office
         self.unposted = office.pause(self.runs[UNPOSTED], a_refund(31240, key=UNPOSTED))
-        _run_the_batch(office, self.approved)
+        office.run_the_batch(self.approved)
         self._move_on()
         self.click = self._clicked()
         for _ in range(STEPS):
@@ -195,7 +195,7 @@ class Hour:
             time.sleep(0.05)
         if self.office.call(STAYS).state is not State.APPROVED:
             return "decides nothing, and cannot be answered"
-        _run_the_batch(self.office, self.stays)
+        self.office.run_the_batch(self.stays)
         return COUNTS
 
     def _move_on(self) -> None:
@@ -323,22 +323,6 @@ def _fate(office: Office, key: str) -> str:
             return "expires; nobody's refusal"
         case _:
             return f"{call.state.value} ({call.cause})"
-
-
-def _run_the_batch(office: Office, batch: str) -> None:
-    """What the worker does with an approved call; it needs no Slack."""
-    store = office.store
-    lease = store.batches.lease(batch, token="w", ttl_ms=60_000)
-    assert lease
-    for call in store.batches.claimable(batch):
-        people = [person for one in call.decisions if (person := store.people.get(one.reviewer))]
-        answer, claim = store.effects.claim(
-            call.key, lease=lease, token="c", seal=call.seal, ttl_ms=60_000, people=people, day="2026-01-01"
-        )
-        assert claim, answer
-        assert store.effects.intend(claim).ok
-        assert store.effects.succeed(claim, receipt="{}").ok
-    store.batches.finish(lease)
 
 
 if __name__ == "__main__":

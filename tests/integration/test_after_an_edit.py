@@ -1,19 +1,12 @@
 """What a reviewer edited down is asked of a person again, and the card says what it follows (C44)."""
 
 import pytest
-import redis
 
 from approvals.lifecycle import State
-from builders import a_store
 from policies.risk import Mode
 from workshop import Line, Ship, Workshop, saying, shipping
 
 FOLLOWS = "It follows an edit. Ana edited ship before: cup count: 3 -> 2"
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def edited(workshop: Workshop, *later: object) -> None:

@@ -30,11 +30,6 @@ from workshop import (
 )  # fmt: skip
 
 
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
-
-
 def budget(workshop: Workshop, **changes: int) -> None:
     workshop.law = replace(workshop.law, budgets=Budgets(**changes))
 

@@ -11,23 +11,16 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-import redis
 from slack_sdk.signature import SignatureVerifier
 
 from approvals.lifecycle import State
 from bot import http_mode, http_server
 from bot.transports import HttpTransport
-from bot_office import BRUNO, SECRET, Office, a_refund, running
+from bot_office import BRUNO, SECRET, Office, a_refund
 from reverse_proxy import reverse_proxy
 
 FIRST = "call_000000000001"
 ENDPOINT = "/slack/events"
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 @pytest.fixture

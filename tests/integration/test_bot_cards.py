@@ -1,21 +1,13 @@
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import redis
 
 from approvals.lifecycle import State
 from bot_builders import a_decision
-from bot_office import BRUNO, CHANNEL, GUS, OLGA, RITA, ROSA, XENA, Office, a_refund, readable, running
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, RITA, ROSA, XENA, Office, a_refund, readable
 
 FIRST, SECOND = "call_000000000001", "call_000000000002"
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def test_a_mention_becomes_a_card_and_a_click_an_approval_shown_on_it(office: Office) -> None:

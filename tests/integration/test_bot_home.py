@@ -11,7 +11,7 @@ from approvals.lifecycle import State
 from approvals.models import PauseWrite, ProposedBatch
 from block_rules import assert_view
 from bot_builders import a_requirement
-from bot_office import BRUNO, CHANNEL, GUS, OLGA, OMAR, RITA, ROSA, XENA, Office, a_refund, refund_content, running
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, OMAR, RITA, ROSA, XENA, Office, a_refund, refund_content
 from policies.arguments import canonical_text
 from policies.money import Money
 from policies.rules.refunds import RefundLine, RefundPayments
@@ -19,12 +19,6 @@ from policies.rules.refunds import RefundLine, RefundPayments
 NINA = "U0008"
 FIRST = "call_000000000001"
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def words(view: Json | None) -> str:

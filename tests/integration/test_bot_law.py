@@ -1,6 +1,5 @@
 """The law at the bot's doors: empty groups, escalation, agents with starters of their own, strict edits."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,12 +22,6 @@ from policies.rules.refunds import RefundFacts, RefundPayments
 
 TOML = REVIEWERS.read_text(encoding="utf-8")
 HOME = "T0000HOME"
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as found:
-        yield found
 
 
 def test_a_tier_whose_usergroups_are_empty_in_slack_is_told_to_ops_once(office: Office) -> None:

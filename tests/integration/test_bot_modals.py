@@ -1,21 +1,13 @@
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import redis
 
 from approvals.lifecycle import Cause, State
-from bot_office import BRUNO, CHANNEL, GUS, OLGA, RITA, Office, a_refund, readable, running
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, RITA, Office, a_refund, readable
 from policies.rules.refunds import RefundFacts
 
 FIRST, SECOND, THIRD = (f"call_{number:012d}" for number in (1, 2, 3))
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def facts(*amounts: int) -> str:

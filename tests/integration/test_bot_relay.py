@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,34 +12,12 @@ from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable, running,
 FIRST = "call_000000000001"
 
 
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
-
-
 def cards(office: Office, batch: str) -> list[Any]:
     return [
         message
         for message in office.slack.messages(CHANNEL)
         if (message.get("metadata") or {}).get("event_payload", {}).get("id") == f"card:{batch}"
     ]
-
-
-def run_the_batch(office: Office, batch: str) -> None:
-    """What the worker does with an approved call."""
-    store = office.store
-    lease = store.batches.lease(batch, token="w", ttl_ms=60_000)
-    assert lease
-    for call in store.batches.claimable(batch):
-        people = [person for one in call.decisions if (person := store.people.get(one.reviewer))]
-        answer, claim = store.effects.claim(
-            call.key, lease=lease, token="c", seal=call.seal, ttl_ms=60_000, people=people, day="2026-11-29"
-        )
-        assert claim, answer
-        assert store.effects.intend(claim).ok
-        assert store.effects.succeed(claim, receipt="{}").ok
-    store.batches.finish(lease)
 
 
 def test_a_connection_cut_after_slack_took_the_card_leaves_one_card(office: Office) -> None:
@@ -103,7 +80,7 @@ def test_the_outcome_table_and_the_answer_end_the_thread(office: Office) -> None
     batch = office.pause(run, a_refund(31240))
     office.press(BRUNO, batch, "call.approve")
     office.state(FIRST, State.APPROVED)
-    run_the_batch(office, batch)
+    office.run_the_batch(batch)
     office.bot.deps.wake.set()
     office.card_with(batch, "Done")
 

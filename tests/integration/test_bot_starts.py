@@ -1,16 +1,7 @@
-from collections.abc import Iterator
-
 import pytest
-import redis
 
 from approvals.lifecycle import State
-from bot_office import BRUNO, CHANNEL, GUS, OLGA, ROSA, XENA, Office, a_refund, readable, running
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, ROSA, XENA, Office, a_refund, readable
 
 
 def thread_of(office: Office, ts: str) -> list[str]:

@@ -4,7 +4,6 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ from bot.errors import BotCannotStart
 from bot_office import BRUNO, REVIEWERS, SECRET, STATE_KEY, Office, a_refund, running, settings_for
 
 FIRST = "call_000000000001"
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def send(office: Office, body: str, *, stamp: str | None = None, secret: str = SECRET) -> int:

@@ -5,15 +5,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import jsonschema
-import pytest
-import redis
 from click.testing import CliRunner, Result
 
 from approvals.__main__ import cli
 from approvals.errors import ApprovalsError
 from approvals.planting import NoCanaries
 from approvals.store import Store
-from builders import STATE_KEY, TEAM, a_store, events, reject
+from builders import STATE_KEY, TEAM, events, reject
 from canaries import CANARIES, planted
 from policies.canaries import instant_of
 from policies.law import Law
@@ -22,11 +20,6 @@ from workshop import ANA, BEN, LEA, REVIEWERS, a_law
 
 LAW = a_law(reviewers=REVIEWERS + CANARIES)
 MONDAY = datetime(2026, 11, 23, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 class Instant:

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import pytest
 import redis
 
@@ -7,11 +5,10 @@ from approvals.lifecycle import Cause, RunState, State
 from approvals.models import Run
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from bot_office import BRUNO, CHANNEL, OMAR, ROSA, Office, a_refund, readable, running
+from bot_office import BRUNO, CHANNEL, OMAR, ROSA, Office, a_refund, readable
 from builders import (
     REQUESTER,
     a_call,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -27,17 +24,6 @@ from builders import (
 )
 
 FIRST = "call_000000000001"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def run_of(store: Store, run: str = "run_1") -> Run:

@@ -15,7 +15,7 @@ from approvals.ledger import Ledger
 from approvals.questions import Question, answer
 from approvals.store import Store
 from approvals.vault import Vault, new_key
-from builders import STATE_KEY, TENANT, a_store
+from builders import STATE_KEY, TENANT
 from policies.law import Law, load_law
 from worker.settings import WorkerSettings
 
@@ -44,11 +44,6 @@ users = ["U0ANA", "U0BEN"]
 usergroups = ["S0DESK"]
 limits = {{ EUR = "{limit}" }}
 """
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -2,27 +2,19 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-import redis
 
 from approvals.lifecycle import State
 from approvals.redis_check import connect
 from bot import deciding
 from bot.deciding import EXECUTE
 from bot.people import Watch
-from bot_office import BRUNO, OLGA, Office, a_refund, running
+from bot_office import BRUNO, OLGA, Office, a_refund
 from builders import STATE_KEY
 from stack import ROOT
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as found:
-        yield found
 
 
 def aged(office: Office, user: str) -> None:

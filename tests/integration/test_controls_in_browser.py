@@ -6,13 +6,12 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-import redis
 from playwright.sync_api import Browser, expect
 
 from approvals.lifecycle import RunState, State
 from approvals.outcomes import Outcome
 from at_the_browser import Seat, seat
-from bot_office import BRUNO, GUS, OLGA, OMAR, OPS, RITA, ROSA, XENA, Office, a_refund, running
+from bot_office import BRUNO, GUS, OLGA, OMAR, OPS, RITA, ROSA, XENA, Office, a_refund
 from browser import browsing
 from builders import move
 from policies.rules.refunds import RefundFacts
@@ -26,12 +25,6 @@ ELSEWHERE = "T0000OTHER"
 def browser() -> Iterator[Browser]:
     with browsing() as opened:
         yield opened
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 class Case:

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -6,18 +6,12 @@ import pytest
 import redis
 
 from approvals.lifecycle import RunState, State
-from bot_office import BRUNO, CHANNEL, OMAR, OPS, Office, a_refund, readable, running
+from bot_office import BRUNO, CHANNEL, OMAR, OPS, Office, a_refund, readable
 from builders import events, move, waking
 
 FIRST = "call_000000000001"
 NINA = "U0008"
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def letters(office: Office, words: str) -> list[Json]:

@@ -16,31 +16,15 @@ from approvals.findings import Level, failure, fine, from_json, to_json, warning
 from approvals.store import Store
 from approvals.stuck import GRACE_MS, open_runs, stuck_runs
 from approvals.vault import new_key
-from builders import STATE_KEY, a_call, a_store, approve, claim, lease_batch, lease_run, move, owed, paused, start_run
-from workshop import REVIEWERS
+from builders import STATE_KEY, a_call, approve, claim, lease_batch, lease_run, move, owed, paused, start_run
 
 OWN = ("doctor", "--without", "bot", "--without", "worker")
 
 
 @pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
-
-
-@pytest.fixture
-def home(tmp_path: Path, valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The environment of a shell in which `vobo` is typed."""
-    (tmp_path / "reviewers.toml").write_text(REVIEWERS)
-    for name, value in {
-        "REDIS_URL": valkey_url,
-        "VOBO_STATE_KEYS": STATE_KEY,
-        "VOBO_REVIEWERS": str(tmp_path / "reviewers.toml"),
-        "VOBO_LEDGER_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-        "COLUMNS": "200",
-    }.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def home(shell: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(shell)
+    return shell
 
 
 def doctor(*words: str) -> Result:

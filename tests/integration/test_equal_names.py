@@ -2,19 +2,11 @@
 
 from typing import Any
 
-import pytest
-import redis
 from agents import Agent, Model
 from agents.testing import ScriptedModel
 
 from approvals.lifecycle import RunState
-from builders import a_store
 from workshop import Workshop, function_call, saying, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def two_clerks(workshop: Workshop, first: ScriptedModel, second: ScriptedModel) -> None:

@@ -1,10 +1,8 @@
 """Every message of ops with its controls, from a real store into the sandbox, by both oracles (see `sent.py`)."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import redis
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 from slackblocks import InvalidUsageError
@@ -12,19 +10,13 @@ from slackblocks import InvalidUsageError
 from bot.alarms import ALARMS
 from bot.blocks import header
 from bot.sandbox import Workspace
-from bot_office import OPS, Office, a_refund, readable, running
+from bot_office import OPS, Office, a_refund, readable
 from every_told import ABOUT
 from sent import assert_all_sent_is_sound
 from tests.integration.test_dead_letters import an_unknown, controls, letter
 
 FIRST = "call_000000000001"
 CLOSE = ["ops.close"]
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def shown(office: Office, subject: str, words: str) -> list[str]:

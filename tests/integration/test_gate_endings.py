@@ -7,25 +7,19 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, function_tool
 from rq.timeouts import JobTimeoutException
 
 from approvals.job_time import JobAlarm, time_is_over
 from approvals.lifecycle import RunState, State
 from approvals.queue import JobTimeout
-from builders import a_store, events, owed, waking
+from builders import events, owed, waking
 from policies.money import eur
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
 from worker.actions import NothingHappened, Precondition, Preview, action
 from workshop import LEA, Ship, Stock, Workshop, a_law, find, function_call, label, saying, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def approved(workshop: Workshop, *lines: tuple[str, int]) -> str:

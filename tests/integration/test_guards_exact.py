@@ -7,14 +7,9 @@ from approvals.codec import person_text
 from approvals.models import BatchLease
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from builders import ANA, BEN, a_call, a_pause, a_store, approve, lease_batch, lease_run, paused, start_run, try_claim
+from builders import ANA, BEN, a_call, a_pause, approve, lease_batch, lease_run, paused, start_run, try_claim
 
 CYD = "U0CYD"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def approved(store: Store) -> BatchLease:

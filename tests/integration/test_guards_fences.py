@@ -9,14 +9,9 @@ from approvals.lifecycle import State
 from approvals.models import Claim
 from approvals.outcomes import Answer, Outcome
 from approvals.store import Store
-from builders import a_call, a_content, a_store, approve, claim, lease_batch, loaded, move, paused, try_claim
+from builders import a_call, a_content, approve, claim, lease_batch, loaded, move, paused, try_claim
 
 FOREIGN = "somebody-else"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -1,16 +1,10 @@
 """When a closed run is forgotten, and what stays because it belongs to another one."""
 
-import pytest
 import redis
 
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from builders import CHANNEL, THREAD, a_store, lease_run, move, start_run
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
+from builders import CHANNEL, THREAD, lease_run, move, start_run
 
 
 def ended(store: Store) -> None:

@@ -17,7 +17,6 @@ from builders import (
     a_content,
     a_decision,
     a_person,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -43,11 +42,6 @@ VERBS: dict[str, Verb] = {
     "revoke": lambda store, key, lease: store.effects.revoke(key, lease=lease, **NEXT),
 }
 HELD = {"auto_approve", "forbid"}
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def ready(store: Store, verb: str) -> tuple[str, BatchLease]:

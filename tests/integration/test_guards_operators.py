@@ -16,7 +16,6 @@ from builders import (
     REQUESTER,
     a_call,
     a_person,
-    a_store,
     approve,
     claim,
     events,
@@ -28,11 +27,6 @@ from builders import (
     start_run,
     waking,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def unknown(store: Store) -> Claim:

@@ -1,20 +1,14 @@
 """Messages and alerts: who sends, and when ops is told once more."""
 
-import pytest
 import redis
 
 from approvals.models import Claim
 from approvals.store import Store
-from builders import a_call, a_content, a_requirement, a_store, approve, claim, lease_batch, move, paused, start_run
+from builders import a_call, a_content, a_requirement, approve, claim, lease_batch, move, paused, start_run
 from policies.money import eur
 from policies.requirement import Spending
 
 ENTRY = "opening:run_1"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def unknown(store: Store) -> Claim:

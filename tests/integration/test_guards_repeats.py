@@ -14,7 +14,6 @@ from builders import (
     BEN,
     a_call,
     a_content,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -27,11 +26,6 @@ from builders import (
 )
 
 CYD = "U0CYD"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def refreshed(store: Store, *, drift: bool = False, version: int = 2, seal: str = "seal-2") -> Any:

@@ -12,7 +12,6 @@ from builders import (
     a_call,
     a_content,
     a_requirement,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -25,11 +24,6 @@ from builders import (
     reject,
     try_claim,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def watched(store: Store) -> set[str]:

@@ -2,12 +2,9 @@
 
 from typing import Annotated, Any
 
-import pytest
-import redis
 from agents import Agent
 
 from approvals.lifecycle import Cause, State
-from builders import a_store
 from policies.arguments import Arguments
 from policies.edits import SubsetOfProposed
 from policies.requirement import Requirement
@@ -15,11 +12,6 @@ from policies.risk import Risk
 from policies.rule import rule
 from worker.actions import ActionContext, Preview, action
 from workshop import Line, Workshop, a_law, find, function_call, label, ship, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 class ShipByAir(Arguments):

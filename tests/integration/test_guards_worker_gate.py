@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, Model
 
 from approvals.lifecycle import Cause, State
 from approvals.models import Call
-from builders import a_store, move
+from builders import move
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
@@ -40,11 +39,6 @@ class Meanwhile(dict[str, int]):
     def __getitem__(self, item: str) -> int:
         self._happens()
         return super().__getitem__(item)
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 @pytest.fixture

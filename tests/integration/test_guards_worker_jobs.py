@@ -4,13 +4,12 @@ import asyncio
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, Model
 
 from approvals.lifecycle import Cause, RunState, State
 from approvals.models import Call
 from approvals.pause_write import PauseMalformedError
-from builders import a_call, a_pause, a_store, waking
+from builders import a_call, a_pause, waking
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
@@ -29,11 +28,6 @@ from workshop import (
     ship,
     shipping,
 )
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 @pytest.fixture

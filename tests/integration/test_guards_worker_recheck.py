@@ -7,7 +7,7 @@ import redis
 
 from approvals.models import Call, Decision
 from approvals.store import Store
-from builders import a_call, a_content, a_decision, a_person, a_requirement, a_store, loaded, paused
+from builders import a_call, a_content, a_decision, a_person, a_requirement, loaded, paused
 from policies.money import Money, eur
 from policies.requirement import STRICTEST_TIER, Requirement, Spending
 from policies.risk import Mode
@@ -15,11 +15,6 @@ from worker.recheck import Standing, approvals_of, authority, stricter
 from workshop import ANA, BEN, LEA, REVIEWERS, a_law
 
 REQUESTER = "U0REQ"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def need(**changes: Any) -> Requirement:

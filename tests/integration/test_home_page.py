@@ -3,20 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-import redis
 from playwright.sync_api import Page, expect
 
 from approvals.models import PauseWrite, ProposedBatch
-from bot_office import BRUNO, CHANNEL, GUS, ROSA, Office, a_refund, running
+from bot_office import BRUNO, CHANNEL, GUS, ROSA, Office, a_refund
 from browser import PHONE, become, browsing
 
 SLOW = 15_000
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 @pytest.fixture

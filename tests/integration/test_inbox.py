@@ -3,7 +3,6 @@
 import itertools
 from typing import Any
 
-import pytest
 import redis
 
 from approvals.inbox import EVERYTHING, Choice, Cursor, Group, Reader, digest
@@ -19,7 +18,6 @@ from builders import (
     a_content,
     a_person,
     a_requirement,
-    a_store,
     approve,
     claim,
     edit,
@@ -33,11 +31,6 @@ from builders import (
 
 BILLING, LATE = Group("of:billing", ("billing",), late=False), Group("late:billing", ("billing",), late=True)
 CYD = "U0CYD"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def of(*groups: Group, user: str = ANA, own: bool = False) -> Reader:

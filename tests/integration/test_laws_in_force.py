@@ -5,22 +5,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import redis
 
 from approvals.lifecycle import State
 from bot.editing import being_updated, editable
 from bot.errors import Refused
-from builders import a_store
 from policies.requirement import Requirement
 from policies.reviewers import Reviewers
 from policies.risk import Risk
 from policies.rule import rule
 from workshop import ANA, BEN, LEA, REVIEWERS, Ship, Stock, Workshop, a_law, find, label, saying, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def laws(workshop: Workshop, call: str) -> list[tuple[str, str]]:

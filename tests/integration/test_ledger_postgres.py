@@ -3,19 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import redis
 
 from approvals.drain import drain_once
 from approvals.ledger import Ledger, LedgerUnreachable
 from approvals.store import Store
-from builders import TENANT, a_call, a_store, approve, loaded, paused
+from builders import TENANT, a_call, approve, loaded, paused
 from tests.integration.ledger_databases import fresh_database
 from tests.private_postgres import PrivatePostgres
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def test_a_database_that_goes_away_loses_nothing_delays_no_decision_and_is_caught_up_with_in_order(

@@ -28,7 +28,6 @@ from builders import (
     a_call,
     a_content,
     a_requirement,
-    a_store,
     approve,
     claim,
     edit,
@@ -45,11 +44,6 @@ LINE = {"payment_id": "pay_1", "note": "for Anna Alvarez"}
 def refund(amount: Money, resource: str, **changes: Any) -> Any:
     need = a_requirement(resources=(resource,), counts={"refunds": amount}, amount=eur(9_999))
     return a_content(requirement=need, **changes)
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -15,15 +15,10 @@ from approvals.ledger_rows import GENESIS, chained
 from approvals.ledger_tables import ANCHORS, EVENTS, HEADS, PERSONAL
 from approvals.store import Store
 from approvals.vault import Vault
-from builders import STATE_KEY, TENANT, a_call, a_store, approve, paused, reject
+from builders import STATE_KEY, TENANT, a_call, approve, paused, reject
 
 SIGNER = Signer.of(Vault.from_text(STATE_KEY))
 STRANGER = Signer([bytes(32)])
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -47,11 +47,6 @@ ROOT = Path(__file__).resolve().parents[2]
 Values = dict[tuple[str, ...], float]
 
 
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
-
-
 def scrape(store: Store) -> str:
     registry = CollectorRegistry()
     registry.register(StoreCollector(store))

@@ -5,21 +5,14 @@ import threading
 from collections.abc import Callable
 
 import pytest
-import redis
 from agents.testing import ModelStep
 
 from approvals.lifecycle import RunState, State
 from approvals.models import Call
-from builders import a_store
 from worker import runs
 from workshop import Workshop, function_call, saying, shipping
 
 AT_ONCE = 20
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def at_once(work: Callable[[], None]) -> None:

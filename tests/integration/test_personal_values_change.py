@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-import redis
 from sqlalchemy import select
 
 from approvals.drain import drain_once
@@ -17,15 +15,10 @@ from approvals.store import Store
 from bot.card_warnings import warnings
 from bot.details import detail_pages
 from bot.past_text import told_line
-from builders import TENANT, a_call, a_content, a_store, approve, claim, lease_batch, loaded, paused
+from builders import TENANT, a_call, a_content, approve, claim, lease_batch, loaded, paused
 from worker.drift import difference
 
 OLD, NEW = "anna.old@example.com", "anna.new@example.com"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def mailing(address: str) -> CallContent:

@@ -16,7 +16,7 @@ from approvals.ledger import Ledger
 from approvals.recordings import KEPT_MS, Recordings
 from approvals.settings import SettingsRefused
 from approvals.vault import Vault, new_key
-from builders import STATE_KEY, a_store
+from builders import STATE_KEY
 from policies.law import load_law
 from workshop import ANA, REVIEWERS, TEAM, Line, Ship, Workshop, saying, shipping
 
@@ -63,11 +63,6 @@ def home(tmp_path: Path, valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> It
         monkeypatch.setenv(name, value)
     yield tmp_path
     __import__("sys").modules.pop("shipping_law", None)
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def vobo(*words: str, **typed: str) -> Result:

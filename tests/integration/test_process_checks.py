@@ -8,23 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import redis
 from click.testing import CliRunner
 from slack_sdk import WebClient
 
 from approvals.findings import Finding, Level, from_json
 from bot import slack_check
 from bot.__main__ import main
-from bot_office import REVIEWERS, STATE_KEY, Office, running
+from bot_office import REVIEWERS, STATE_KEY, Office
 from policies.reviewers import Reviewers
 from worker.model_check import model_reachable
 from worker.settings import WorkerSettings
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 @pytest.fixture

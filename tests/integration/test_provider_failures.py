@@ -1,11 +1,10 @@
 import httpx2
 import openai
 import pytest
-import redis
 from agents.testing import ModelStep
 
 from approvals.lifecycle import RunState, State
-from builders import a_store, events, owed
+from builders import events, owed
 from workshop import ANA, LEA, Workshop, saying, shipping
 
 _REQUEST = httpx2.Request("POST", "https://model.example/v1/chat/completions")
@@ -21,11 +20,6 @@ FAILURES = {
     "overloaded": refused(openai.InternalServerError, 503, "try again"),
     "context too long": refused(openai.BadRequestError, 400, "context_length_exceeded"),
 }
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def wait_ms(workshop: Workshop, job: str) -> float:

@@ -12,7 +12,7 @@ from approvals.models import Batch
 from approvals.outcomes import Outcome
 from approvals.people import FEW, LISTED_MS
 from approvals.store import Store
-from builders import a_person, a_store, events, move, owed
+from builders import a_person, events, move, owed
 from clocks import a_clock
 from policies.budgets import Budgets
 from policies.requirement import Requirement
@@ -35,11 +35,6 @@ GROUP = LAW.replace(f'users = ["{ANA}", "{BEN}"]', 'usergroups = ["S1"]')
 def asleep(*users: str) -> str:
     """All day and every day."""
     return f'[[quiet_hours]]\nfor = {list(users)}\nfrom = "00:00"\nto = "00:00"\n'.replace("'", '"')
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -3,22 +3,16 @@
 import json
 
 import pytest
-import redis
 
 from approvals.drain import drain_once
 from approvals.ledger import Ledger
 from approvals.recordings import Recorded, Recordings
 from approvals.store import Store
 from approvals.vault import Vault, new_key
-from builders import STATE_KEY, TENANT, a_call, a_content, a_requirement, a_store, edit, paused
+from builders import STATE_KEY, TENANT, a_call, a_content, a_requirement, edit, paused
 from policies.risk import Mode
 
 ANNA = "anna@example.test"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

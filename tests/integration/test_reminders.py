@@ -1,24 +1,14 @@
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
-import redis
 
 from approvals.models import Batch
 from approvals.outcomes import Outcome
 from bot.sandbox.errors import SandboxError
-from bot_office import BRUNO, CHANNEL, OLGA, OMAR, RITA, ROSA, Office, a_refund, readable, running
+from bot_office import BRUNO, CHANNEL, OLGA, OMAR, RITA, ROSA, Office, a_refund, readable
 from builders import events, move, owed
 from clocks import a_clock
 
 FIRST = "call_000000000001"
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def tick(office: Office) -> None:

@@ -6,21 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import redis
 from agents.testing import ModelStep, ScriptedModel
 
 from approvals.lifecycle import RunState, State
 from approvals.queue import WakeupQueue
 from approvals.vault import Vault
-from builders import STATE_KEY, a_store, waking
+from builders import STATE_KEY, waking
 from worker import batches, runs
 from worker.clock import Clock
 from workshop import Workshop, function_call, saying, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def settle(workshop: Workshop, verdict: str = "approve") -> None:

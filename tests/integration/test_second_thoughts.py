@@ -3,12 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-import redis
 from agents.testing import function_call
 
 from approvals.lifecycle import Cause, State
-from builders import CHANNEL, THREAD, a_store
+from builders import CHANNEL, THREAD
 from policies.money import eur
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode, Risk
@@ -16,11 +14,6 @@ from policies.rule import rule
 from workshop import ANA, LEA, Label, Line, Ship, Workshop, a_law, find, label, saying, ship, shipping
 
 FOLLOWS = "It is the one corrected proposal after a rejection: Ana rejected ship on cup"
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def vetoes(workshop: Workshop) -> dict[str, str]:

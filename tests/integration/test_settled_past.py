@@ -12,15 +12,10 @@ from approvals.lifecycle import UndoState
 from approvals.store import Store
 from bot.past_text import said_of
 from bot.past_words import read_question
-from builders import a_call, a_person, a_store, approve, claim, lease_batch, paused
+from builders import a_call, a_person, approve, claim, lease_batch, paused
 from undos import ran, reach
 
 OPS = a_person("U0OPS")
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def settled_call(store: Store, *, happened: bool) -> None:

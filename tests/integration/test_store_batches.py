@@ -1,11 +1,9 @@
-import pytest
 import redis
 
 from approvals.store import Store
 from builders import (
     LONG,
     a_call,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -15,11 +13,6 @@ from builders import (
     reject,
     waking,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def settled(store: Store) -> None:

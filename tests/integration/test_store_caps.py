@@ -11,7 +11,6 @@ from builders import (
     a_call,
     a_content,
     a_requirement,
-    a_store,
     approve,
     claim,
     lease_batch,
@@ -21,11 +20,6 @@ from builders import (
 )
 from policies.money import CurrencyMixed, Money, eur
 from policies.requirement import Spending
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def approved(store: Store, *calls: object, **changes: object) -> BatchLease:

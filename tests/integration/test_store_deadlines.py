@@ -1,6 +1,5 @@
 import threading
 
-import pytest
 import redis
 
 from approvals.lifecycle import Cause, State
@@ -10,7 +9,6 @@ from approvals.store import Store
 from builders import (
     CHANNEL,
     a_call,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -26,11 +24,6 @@ from builders import (
 )
 
 HOUR = 3_600_000
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def let_pass(store: Store, client: redis.Redis, member: str) -> None:

@@ -1,4 +1,3 @@
-import pytest
 import redis
 
 from approvals.lifecycle import Cause, State
@@ -15,7 +14,6 @@ from builders import (
     a_decision,
     a_person,
     a_requirement,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -28,11 +26,6 @@ from builders import (
     reject,
     waking,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def two_of(key: str = "call_1") -> object:

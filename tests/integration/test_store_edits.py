@@ -1,4 +1,3 @@
-import pytest
 import redis
 
 from approvals.lifecycle import Cause, State
@@ -10,7 +9,6 @@ from builders import (
     a_call,
     a_content,
     a_requirement,
-    a_store,
     approve,
     edit,
     events,
@@ -24,11 +22,6 @@ from builders import (
 from policies.money import eur
 
 EDITED = '{"payment_id":"pay_2"}'
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def refresh(store: Store, *, drift: bool = False, version: int = 2, **changes: object) -> Answer:

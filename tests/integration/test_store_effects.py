@@ -1,4 +1,3 @@
-import pytest
 import redis
 
 from approvals.lifecycle import Cause, State
@@ -11,7 +10,6 @@ from builders import (
     LONG,
     a_call,
     a_person,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -25,11 +23,6 @@ from builders import (
     try_claim,
     waking,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def approved(store: Store, *calls: object, **changes: object) -> BatchLease:

@@ -1,7 +1,6 @@
 """One script writes a whole pause; the last answer makes the run ready."""
 
 import pytest
-import redis
 
 from approvals.lifecycle import Cause, RunState, State
 from approvals.models import ProposedBatch
@@ -13,7 +12,6 @@ from builders import (
     a_call,
     a_content,
     a_pause,
-    a_store,
     an_auto,
     events,
     lease_run,
@@ -24,11 +22,6 @@ from builders import (
     start_run,
     waking,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def test_a_pause_writes_calls_batches_cards_and_deadlines_in_one_step(store: Store) -> None:

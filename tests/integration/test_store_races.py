@@ -4,9 +4,6 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-import pytest
-import redis
-
 from approvals.lifecycle import State
 from approvals.outcomes import Answer, Outcome
 from approvals.store import Store
@@ -19,7 +16,6 @@ from builders import (
     a_decision,
     a_person,
     a_requirement,
-    a_store,
     approve,
     events,
     lease_batch,
@@ -33,11 +29,6 @@ from policies.money import eur
 from policies.requirement import Spending
 
 T = TypeVar("T")
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def at_once(*works: Callable[[], T]) -> list[T]:

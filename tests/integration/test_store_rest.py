@@ -14,11 +14,6 @@ from approvals.vault import BlobTampered, Vault
 from builders import ANA, STATE_KEY, TENANT, a_call, a_person, a_store, approve, events, loaded, paused, start_run
 
 
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
-
-
 def test_a_snapshot_bears_the_stores_time_of_its_fetch(store: Store) -> None:
     assert store.people.get(ANA) is None
     kept = store.people.put(a_person(ANA, usergroups=("S1", "S2"), fetched_at=5))

@@ -13,7 +13,6 @@ from builders import (
     a_call,
     a_content,
     a_pause,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -30,11 +29,6 @@ from builders import (
 
 CHANGED = '{"payment_id":"pay_1","amount":90}'
 HOUR = 3_600_000
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def approved(store: Store, *keys: str) -> BatchLease:

@@ -12,17 +12,11 @@ from builders import (
     a_call,
     a_decision,
     a_person,
-    a_store,
     approve,
     move,
     paused,
     reject,
 )
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def test_the_requester_decides_nothing_unless_the_development_switch_is_on(store: Store) -> None:

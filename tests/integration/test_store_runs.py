@@ -16,7 +16,6 @@ from builders import (
     a_content,
     a_pause,
     a_requirement,
-    a_store,
     an_auto,
     approve,
     claim,
@@ -32,11 +31,6 @@ from builders import (
     waking,
 )
 from policies.money import eur
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def test_a_started_run_waits_for_a_worker_and_opens_its_thread(store: Store) -> None:

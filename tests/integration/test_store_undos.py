@@ -24,7 +24,6 @@ from builders import (
     TENANT,
     a_call,
     a_person,
-    a_store,
     approve,
     events,
     loaded,
@@ -36,11 +35,6 @@ from builders import (
 from undos import FIRST, Ran, ran, reach
 
 ASKED = {"state": "asked", "missing": "0"}
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

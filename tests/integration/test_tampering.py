@@ -1,9 +1,6 @@
 """Whoever can write to Redis can stop things; they cannot make them happen. Ops is told every time."""
 
-from collections.abc import Iterator
-
 import pytest
-import redis
 
 from approvals.lifecycle import RunState, State
 from approvals.models import Call, Decision
@@ -11,22 +8,11 @@ from approvals.store import Store
 from approvals.vault import BlobKeyMissing, BlobTampered, Vault, new_key
 from bot.rendering import Renderer
 from bot_builders import AnyLaw
-from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable, running
-from builders import STATE_KEY, TEAM, TENANT, a_store, events, owed
+from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable
+from builders import STATE_KEY, TEAM, TENANT, events, owed
 from workshop import ANA, LEA, Line, Ship, Workshop, saying, shipping
 
 FIRST, SECOND = "call_000000000001", "call_000000000002"
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def alerts(store: Store) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,25 +11,14 @@ from approvals.lifecycle import Cause, RunState, State
 from approvals.outcomes import Answer, Outcome
 from approvals.store import Store
 from bot.sending import BURST, PER_SECOND
-from bot_office import BRUNO, OPS, Office, a_refund, readable, running
-from builders import ANA, a_call, a_decision, a_person, a_store, approve, events, loaded, move, paused
+from bot_office import BRUNO, OPS, Office, a_refund, readable
+from builders import ANA, a_call, a_decision, a_person, approve, events, loaded, move, paused
 from clocks import a_clock
 from workshop import a_law
 
 FIRST = "call_000000000001"
 DAY = 24 * 3_600_000
 ENOUGH_ROUNDS = 5
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 def due_at(store: Store, client: redis.Redis, batch: str, *, ms: int) -> None:

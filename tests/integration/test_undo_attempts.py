@@ -14,15 +14,10 @@ from bot.relay import Relay
 from bot.rendering import Renderer
 from bot.sending import SendingFailed
 from bot_builders import AnyLaw
-from builders import ANA, BEN, TENANT, a_store, events, owed, waking
+from builders import ANA, BEN, TENANT, events, owed, waking
 from undos import FIRST, Ran, ran, reach
 
 SECOND = "undo-2"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-import redis
 
 from approvals.lifecycle import State, UndoState
 from approvals.models import Call, UndoClaim
 from approvals.outcomes import Outcome
-from builders import REQUESTER, a_store, move
+from builders import REQUESTER, move
 from policies.money import Money
 from policies.requirement import Requirement
 from policies.risk import Risk
@@ -16,11 +15,6 @@ from policies.rule import Ask, Spend, rule
 from workshop import ANA, BEN, Label, Workshop, a_law, find, function_call, saying, ship
 
 EACH, MOST = Money(minor=3_000, currency="EUR"), Money(minor=5_000, currency="EUR")
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def law(judge: Any) -> Any:

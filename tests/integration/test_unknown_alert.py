@@ -10,17 +10,12 @@ from approvals.lifecycle import State
 from approvals.models import Call
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from builders import a_call, a_store, approve, claim, events, lease_batch, owed, paused, waking
+from builders import a_call, approve, claim, events, lease_batch, owed, paused, waking
 from clocks import a_clock
 from worker.actions import CannotTell
 from workshop import Workshop, saying, shipping
 
 SECOND, MINUTE = 1_000, 60_000
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ import json
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, Model
 from agents.run_state import CURRENT_SCHEMA_VERSION
 from agents.testing import ScriptedModel
 
 from approvals.lifecycle import Cause, RunState, State
-from builders import a_store, events, owed
+from builders import events, owed
 from policies.arguments import Arguments
 from policies.requirement import Requirement
 from policies.risk import Risk
@@ -32,11 +31,6 @@ from workshop import (
     ship,
     shipping,
 )
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def approved(workshop: Workshop) -> str:

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import redis
 from click.testing import CliRunner, Result
 
 from approvals.__main__ import cli
@@ -14,29 +13,13 @@ from approvals.ledger import Ledger
 from approvals.outcomes import Outcome
 from approvals.store import Store
 from approvals.vault import Vault
-from builders import STATE_KEY, a_call, a_store, approve, lease_batch, paused, try_claim
-from workshop import REVIEWERS
+from builders import a_call, approve, lease_batch, paused, try_claim
 
 
 @pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
-
-
-@pytest.fixture
-def home(tmp_path: Path, valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The environment of a shell in which `vobo` is typed."""
-    (tmp_path / "reviewers.toml").write_text(REVIEWERS)
-    for name, value in {
-        "REDIS_URL": valkey_url,
-        "VOBO_STATE_KEYS": STATE_KEY,
-        "VOBO_REVIEWERS": str(tmp_path / "reviewers.toml"),
-        "VOBO_LEDGER_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-        "COLUMNS": "200",
-    }.items():
-        monkeypatch.setenv(name, value)
+def home(shell: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VOBO_RULES", "policies.rules")
-    return tmp_path
+    return shell
 
 
 def vobo(*words: str) -> Result:

@@ -1,7 +1,7 @@
 """The weekly report from the ledger to the ops channel: its numbers and its picture, each once, whatever is cut off."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,18 +13,13 @@ from approvals.ledger import Ledger, LedgerUnreachable
 from approvals.outcomes import Outcome
 from approvals.store import Store
 from approvals.weekly import KEPT_MS, MOST_BYTES
-from bot_office import OPS, Json, Office, running
-from builders import TENANT, a_call, a_store, paused
+from bot_office import OPS, Json, Office
+from builders import TENANT, a_call, paused
 from ledger_months import DAY, Months
 from worker.weekly import LOOK_EVERY_MS, Weekly
 
 MONDAY = datetime(2026, 11, 23, tzinfo=UTC)
 WEEK = "2026-W48"
-
-
-@pytest.fixture
-def store(redis_client: redis.Redis) -> Store:
-    return a_store(redis_client)
 
 
 def fill(ledger: Ledger, tenant: str = TENANT) -> None:
@@ -142,12 +137,6 @@ def test_the_clock_makes_it_when_it_is_due_and_a_failure_does_not_end_the_clock(
     assert clock() == 0
     clock.wait(20)
     assert f"report:{WEEK}" in {entry.id for entry in store.outbox.due()}
-
-
-@pytest.fixture
-def office(valkey_url: str, redis_client: redis.Redis) -> Iterator[Office]:
-    with running(valkey_url, redis_client) as made:
-        yield made
 
 
 @pytest.fixture

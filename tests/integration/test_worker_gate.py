@@ -5,12 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, Model
 
 from approvals.lifecycle import Cause, RunState, State
 from approvals.queue import JobTimeout
-from builders import a_store
 from policies.law import Law
 from policies.money import eur
 from policies.requirement import Requirement
@@ -33,11 +31,6 @@ from workshop import (
     ship,
     shipping,
 )
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def test_an_approved_call_runs_once_and_the_model_reads_the_truth(workshop: Workshop) -> None:

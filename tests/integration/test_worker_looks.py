@@ -4,24 +4,18 @@ import asyncio
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent
 
 from approvals.canaries import Planted
 from approvals.lifecycle import State
 from approvals.models import Call
-from builders import CHANNEL, REQUESTER, a_content, a_requirement, a_store, events, loaded, move, waking
+from builders import CHANNEL, REQUESTER, a_content, a_requirement, events, loaded, move, waking
 from clocks import a_clock
 from policies.requirement import Canary
 from worker import jobs, looking
 from worker.actions import Precondition, Preview
 from worker.refusals import AgentRefused
 from workshop import Line, Ship, Workshop, function_call, function_tool, saying, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def waiting(workshop: Workshop, *steps: Any) -> Call:

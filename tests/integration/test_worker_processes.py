@@ -27,11 +27,6 @@ from worker.settings import WorkerSettings
 from workshop import LEA, REVIEWERS, Workshop, function_call, saying, shipping
 
 
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
-
-
 def a_clock(workshop: Workshop, **changes: Any) -> tuple[Clock, WakeupQueue]:
     queue = WakeupQueue(workshop.client, Vault.from_text(STATE_KEY))
     return Clock(workshop.store, queue, **changes), queue

@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, Model, function_tool
 from agents.items import ToolApprovalItem
 from agents.testing import ModelStep, ScriptedModel
@@ -13,16 +12,10 @@ from agents.tool_context import ToolContext
 from agents.usage import Usage
 
 from approvals.lifecycle import Cause, RunState, State
-from builders import a_store
 from worker.load import build, made
 from worker.pause import asked
 from worker.saved import ResumeRefused, Saved
 from workshop import LEA, Workshop, function_call, saying, shipping
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def paused_ready(workshop: Workshop) -> None:

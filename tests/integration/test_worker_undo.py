@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import redis
 from agents import Agent, Model
 from rq.timeouts import JobTimeoutException
 
@@ -16,7 +15,7 @@ from approvals.lifecycle import RunState, State, UndoState
 from approvals.models import Call
 from approvals.outcomes import Outcome
 from approvals.queue import JobTimeout
-from builders import REQUESTER, a_store, events, move, owed, waking
+from builders import REQUESTER, events, move, owed, waking
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
@@ -36,11 +35,6 @@ from workshop import (
     saying,
     ship,
 )
-
-
-@pytest.fixture
-def workshop(redis_client: redis.Redis) -> Workshop:
-    return Workshop(a_store(redis_client), redis_client)
 
 
 def labelled(workshop: Workshop) -> Call:
