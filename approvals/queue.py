@@ -153,9 +153,9 @@ def keep_working(build: Callable[[], SafeWorker]) -> None:
         WorkerLost: it ended at once, several times in a row.
     """
     short = 0
+    worker = build()
     while True:
         began = time.monotonic()
-        worker = build()
         try:
             return work_loop(worker)
         except (WorkerLost, redis.RedisError) as lost:
@@ -163,18 +163,20 @@ def keep_working(build: Callable[[], SafeWorker]) -> None:
             if short >= SHORT_LOOPS:
                 raise WorkerLost("The work loop keeps ending by itself; see the log above.") from lost
             log.warning("the work loop ended (%s); it is taken up again", type(lost).__name__)
-        if not _store_is_back(worker):
+        again = _once_the_store_is_back(worker, build)
+        if again is None:
             return None
+        worker = again
 
 
-def _store_is_back(worker: SafeWorker) -> bool:
-    """Wait for the store. False when somebody asks to stop meanwhile."""
+def _once_the_store_is_back(worker: SafeWorker, build: Callable[[], SafeWorker]) -> SafeWorker | None:
+    """A fresh worker: building one asks the store, which may go again meanwhile. None when asked to stop."""
     while not worker.stop_asked:
         with contextlib.suppress(redis.RedisError, StopRequested):  # RQ raises the latter where a signal finds us
             time.sleep(AGAIN_S)
             worker.connection.ping()
-            return not worker.stop_asked
-    return False
+            return None if worker.stop_asked else build()
+    return None
 
 
 def _queue(client: redis.Redis, vault: Vault, name: str, allowed: Collection[str]) -> Queue:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import redis
 
-from approvals.queue import WakeupQueue, build_worker, work_loop
+from approvals.queue import WakeupQueue, build_worker, keep_working, work_loop
 from approvals.redis_check import connect
+from approvals.safe_worker import SafeWorker
 from approvals.vault import Vault, new_key
 
 JOBS = """
@@ -89,4 +90,12 @@ class Desk:
         return kept
 
     def _work(self, keys: str, burst: bool) -> None:  # noqa: FBT001 - called by multiprocessing
-        work_loop(build_worker(connect(self.url), Vault.from_text(keys), allowed=self.allowed), burst=burst)
+        """As worker/__main__.py does; until the queue is empty if `burst`."""
+
+        def build() -> SafeWorker:
+            return build_worker(connect(self.url), Vault.from_text(keys), allowed=self.allowed)
+
+        if burst:
+            work_loop(build(), burst=True)
+        else:
+            keep_working(build)

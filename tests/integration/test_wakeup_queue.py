@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import redis
 
 from approvals.queue import MAX_WAITING, SHORT_LOOPS, JobTimeout, WorkerLost, build_worker, keep_working, work_loop
 from approvals.redis_check import connect
@@ -189,9 +190,11 @@ def test_an_idle_worker_waits_as_long_as_the_queue_does_even_when_its_client_was
     client.connection_pool.release(connection)
 
 
-def test_a_loop_that_ended_by_itself_is_taken_up_again(desk: Desk) -> None:
+@pytest.mark.parametrize("broken_at", ["check_for_suspension", "register_death"])
+def test_a_loop_that_ended_by_itself_is_taken_up_again(desk: Desk, broken_at: str) -> None:
     broken = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
     broken.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+    setattr(broken, broken_at, lambda *_: desk.client.execute_command("NO SUCH COMMAND"))
     sound = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
     sound.check_for_suspension = lambda _burst: os.kill(os.getpid(), signal.SIGTERM)
     workers = [broken, sound]
@@ -199,6 +202,27 @@ def test_a_loop_that_ended_by_itself_is_taken_up_again(desk: Desk) -> None:
         keep_working(lambda: workers.pop(0))
     assert workers == []
     assert sound.stop_asked
+
+
+def test_a_store_that_goes_again_while_a_worker_is_built_is_waited_for_once_more(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("approvals.queue.AGAIN_S", 0)
+    broken = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    broken.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
+    sound = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    sound.check_for_suspension = lambda _burst: os.kill(os.getpid(), signal.SIGTERM)
+    turns: list[SafeWorker | Exception] = [broken, redis.ConnectionError("gone again"), sound]
+
+    def build() -> SafeWorker:
+        turn = turns.pop(0)
+        if isinstance(turn, Exception):
+            raise turn
+        return turn
+
+    with signals_restored():
+        keep_working(build)
+    assert turns == []
 
 
 def test_a_loop_that_always_ends_at_once_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
