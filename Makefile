@@ -39,6 +39,7 @@ kill-matrix: .venv/ready
 screens: .venv/ready chromium
 	$(BIN)/python tests/screens.py
 	$(BIN)/python tests/screens_home.py
+	$(BIN)/python tests/screens_after.py
 
 ## bench: ours beside the peers' (ARGS: names of benches, --full; --write makes docs/benchmarks.md)
 bench: .venv/ready postgres

@@ -67,7 +67,9 @@ class Changes(Room):
         for _ in range(_TURNS):
             known = self._known(f"settings:{process}")
             before = _PRINTS.validate_json(known) if known else {}
-            told = "; ".join(_differences(before, values, keys)) if known else f"{len(values)} settings on record"
+            told = (
+                "; ".join(_differences(before, values, keys)) if known else f"first on record, {len(values)} settings"
+            )
             digest = hashlib.sha256(text.encode()).hexdigest()[:12]
             fields = ("configuration_changed", "cause", process, "reason", told or "keys rotated", "digest", digest)
             outcome = self.ask("note_change", f"settings:{process}", known, text, *fields).outcome

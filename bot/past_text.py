@@ -59,8 +59,6 @@ SAID: dict[str, Callable[[str], str]] = {
     "canary_caught": lambda who: say("It was a test, and {name} caught it", name=who),
     "canary_missed": lambda who: say("It was a test: approved by {name}, and nothing ran", name=who),
     "canary_unseen": lambda _: say("It was a test; nobody decided in time"),
-    "law_changed": lambda _: say("The rules or the reviewers were changed"),
-    "configuration_changed": lambda _: say("Settings were changed"),
 }
 
 
@@ -81,6 +79,10 @@ def said_of(row: LedgerRow) -> str:
     if row.type == "undo_settled":
         undone = cause == UndoState.UNDONE
         return say("The undo is settled: it was undone") if undone else say("The undo is settled: it was not undone")
+    if row.type == "law_changed":
+        return say("The {process} started with new rules or reviewers", process=cause or "")
+    if row.type == "configuration_changed":
+        return say("The {process} started with new settings", process=cause or "")
     words = SAID.get(row.type)
     return words(_who(row)) if words else row.type.replace("_", " ")
 

@@ -153,8 +153,7 @@ STATES: dict[str, tuple[State, Cause | None]] = {
 def post_states(stack: Stack, thread: Thread) -> None:
     """The refund's card in each of the fleeting states, posted into the channel under its name."""
     law = load_law(["policies.rules"], REVIEWERS.read_text())
-    settings = Settings.read(_env_file=None, redis_url=stack.env["REDIS_URL"], state_keys=stack.env["VOBO_STATE_KEYS"])
-    store = open_store(settings, tenant=law.reviewers.team).store
+    store = store_of(stack)
     view = _refund(store, thread)
     client = WebClient(token="xoxb-sandbox", base_url=f"{stack.page}/api/")  # opens nothing but the sandbox
     for name, (state, cause) in STATES.items():
@@ -163,6 +162,13 @@ def post_states(stack: Stack, thread: Thread) -> None:
         message = render_card(view.model_copy(update={"calls": calls}), words)
         said = {"type": "context", "elements": [{"type": "plain_text", "text": f"In the state {name}"}]}
         client.chat_postMessage(channel="C_REFUNDS", text=message.text, blocks=[said, *message.blocks])
+
+
+def store_of(stack: Stack) -> Store:
+    """The store that the stack's processes share."""
+    law = load_law(["policies.rules"], REVIEWERS.read_text())
+    settings = Settings.read(_env_file=None, redis_url=stack.env["REDIS_URL"], state_keys=stack.env["VOBO_STATE_KEYS"])
+    return open_store(settings, tenant=law.reviewers.team).store
 
 
 def _refund(store: Store, thread: Thread) -> BatchView:

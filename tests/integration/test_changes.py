@@ -144,7 +144,7 @@ def test_settings_are_recorded_by_name_when_they_change_and_never_by_value(
     assert store.changes.note_settings(other, process="worker")
     assert store.changes.note_settings(settings(openai_key=None, model="offline"), process="worker")
     first, second, third = told(store, "configuration_changed")
-    assert first.endswith("settings on record")
+    assert first.startswith("first on record, ")
     assert second == "changed: OPENAI_API_KEY, VOBO_MODEL; set: OPENAI_BASE_URL"
     assert third == "unset: OPENAI_API_KEY, OPENAI_BASE_URL"
     stored = json.dumps([{str(k): str(v) for k, v in redis_client.hgetall(store.keys.switches).items()}])
