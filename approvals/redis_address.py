@@ -1,10 +1,11 @@
 """What `REDIS_URL` says: which servers or Sentinels, how the way there is encrypted, how many copies a write needs."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
-from urllib.parse import parse_qs, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlencode, urlsplit, urlunsplit
 
 from approvals.errors import ApprovalsError
 
@@ -56,7 +57,7 @@ class Address:
                 f"REDIS_URL {without_password(url)} is not a valid address. Write redis://[user:password@]host:port/db,"
                 " with %XX for special characters in the password."
             )
-        parts = urlsplit(url)
+        parts = _split(url)
         options = _options(url, parts.query, _known(scheme))
         replicas = _whole("wait_replicas", options.pop("wait_replicas", "0"), most=MOST_REPLICAS)
         if scheme == SENTINEL_SCHEME:
@@ -74,7 +75,7 @@ def without_password(url: str) -> str:
     """
     scheme, _, rest = url.partition("://")
     try:
-        parts = urlsplit(url)
+        parts = _split(url)
     except ValueError:
         return f"{scheme}://***"
     if scheme != "unix" and "@" in rest[len(parts.netloc) :]:
@@ -86,14 +87,21 @@ def without_password(url: str) -> str:
 
 def passwords_in(url: str) -> list[str]:
     """Every password a URL holds, as it is typed in at the server."""
-    parts = urlsplit(url)
+    parts = _split(url)
     asked = parse_qs(parts.query).get("sentinel_password", [])
     return [*([unquote(parts.password)] if parts.password else []), *asked]
 
 
+def _split(url: str) -> SplitResult:
+    """As urlsplit, which in newer Pythons refuses an IPv6 address beside other hosts, as a list of Sentinels has it."""
+    scheme, _, rest = url.partition("://")
+    hosts = re.split(r"[/?#]", rest, maxsplit=1)[0] if scheme == SENTINEL_SCHEME else ""
+    return urlsplit(f"{scheme}://{rest[len(hosts) :]}")._replace(netloc=hosts) if hosts else urlsplit(url)
+
+
 def _is_address(url: str, *, with_port: bool) -> bool:
     try:
-        parts = urlsplit(url)
+        parts = _split(url)
         port = parts.port if with_port else None  # raises where it is no number
     except ValueError:
         return False
