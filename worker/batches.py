@@ -49,7 +49,7 @@ async def _taken(gate: Gate, call: Call) -> Passed:
     with tracing.span("call.effect", run=call.run, batch=call.batch, call=call.key, tool=call.tool) as span:
         passed = await gate.take(call)
         span.set_attribute("vobo.passed", passed.value)
-        _log.info("call passed the gate", passed=passed.value)
+        _log.info("call at the gate", passed=passed.value)
     return passed
 
 

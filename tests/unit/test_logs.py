@@ -38,7 +38,7 @@ def test_lines_of_both_kinds_of_loggers_are_json_with_the_ids_of_the_span_they_a
     written = io.StringIO()
     configure_logs("worker", {}, written)
     with tracing.span("call.effect", run="run_1", batch="batch_1", call="call_1", tool="ship"):
-        structlog.get_logger("worker.batches").info("call passed the gate", passed="ran")
+        structlog.get_logger("worker.batches").info("call at the gate", passed="ran")
         logging.getLogger("vobo.queue").warning("job %s waits", "j1")
     structlog.get_logger("worker.clock").info("later")
     ours, theirs, later = lines(written)
@@ -47,7 +47,7 @@ def test_lines_of_both_kinds_of_loggers_are_json_with_the_ids_of_the_span_they_a
     assert ours == {
         **ids,
         "process": "worker",
-        "event": "call passed the gate",
+        "event": "call at the gate",
         "passed": "ran",
         "level": "info",
         "logger": "worker.batches",
