@@ -6,7 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
-from approvals.settings import LawSettings, SettingsRefused, read_reviewers
+from approvals.settings import LawSettings, SettingsRefused
+from approvals.workspaces import read_reviewers
 from policies.law import Law, load_law
 
 

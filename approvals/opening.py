@@ -4,7 +4,7 @@ import os
 from typing import NamedTuple
 
 from approvals.known_secrets import KnownSecrets
-from approvals.queue import WakeupQueue
+from approvals.queue import WakeupQueue, queue_name
 from approvals.redis_check import check_server, connect
 from approvals.settings import Settings
 from approvals.store import Store
@@ -33,4 +33,4 @@ def open_store(settings: Settings, *, tenant: str) -> Opened:
     warnings = check_server(client)
     secrets = KnownSecrets.of(settings, os.environ)
     store = Store.open(client, vault, tenant=tenant, secrets=secrets)
-    return Opened(store, WakeupQueue(client, vault), vault, tuple(warnings))
+    return Opened(store, WakeupQueue(client, vault, queue_name(tenant)), vault, tuple(warnings))

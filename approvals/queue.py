@@ -45,13 +45,13 @@ AGAIN_S = 1.0
 
 
 class WakeupQueue:
-    """Puts hints on the queue. `client` must not decode responses."""
+    """Puts hints on the queue `name`. `client` must not decode responses."""
 
     def __init__(
         self,
         client: redis.Redis,
         vault: Vault,
-        name: str = "vobo",
+        name: str,
         *,
         allowed: Collection[str] = ALLOWED_JOBS,
     ) -> None:
@@ -109,7 +109,7 @@ class WakeupQueue:
 
 
 def build_worker(
-    client: redis.Redis, vault: Vault, name: str = "vobo", *, allowed: Collection[str] = ALLOWED_JOBS
+    client: redis.Redis, vault: Vault, name: str, *, allowed: Collection[str] = ALLOWED_JOBS
 ) -> SafeWorker:
     """A worker for the one queue `name`. Give it a client of its own: RQ lengthens that client's timeouts.
 
@@ -177,6 +177,11 @@ def _once_the_store_is_back(worker: SafeWorker, build: Callable[[], SafeWorker])
             worker.connection.ping()
             return None if worker.stop_asked else build()
     return None
+
+
+def queue_name(tenant: str) -> str:
+    """Each workspace has a queue of its own, so that no worker takes the hints that are meant for another's."""
+    return f"vobo-{tenant}"
 
 
 def _queue(client: redis.Redis, vault: Vault, name: str, allowed: Collection[str]) -> Queue:

@@ -7,11 +7,10 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 import policies
-from approvals.errors import ApprovalsError
+from approvals.workspaces import SettingsRefused, text_of, texts_by_workspace
+from policies.roster import read_toml
 
-
-class SettingsRefused(ApprovalsError):
-    """Something in the environment is missing or wrong; the text names every variable and its fix."""
+__all__ = ["LawSettings", "Settings", "SettingsRefused"]
 
 
 #: What pydantic says in words of its own about a number.
@@ -37,7 +36,10 @@ FIXES = {
     "VOBO_OPS_CHANNEL": "Set it to the id of the channel (C...) where ops reads alerts, and invite the bot there.",
     "VOBO_AGENT": "Set it to package.module:factory, for example worker.refund_desk:build_agent.",
     "VOBO_RULES": "Set it to the modules with your rules, comma-separated, for example policies.rules.",
-    "VOBO_REVIEWERS": "Set it to the path of your reviewers.toml.",
+    "VOBO_REVIEWERS": "Set it to the path of your reviewers.toml, or of a directory with one for each workspace.",
+    "SLACK_CLIENT_ID": "Set it to the client id under Basic Information in the Slack app's settings.",
+    "SLACK_CLIENT_SECRET": "Set it to the client secret under Basic Information in the Slack app's settings.",
+    "VOBO_PUBLIC_URL": "Set it to the address under which Slack reaches the bot, for example https://vobo.example.com.",
     "VOBO_HEALTH_PORT": "Set it to a free port number, another one for each process on one machine, or leave it out.",
     "SLACK_API_URL": "Leave it out for Slack itself.",
     "PORT": "Set it to the number of the port at which Slack's requests arrive, for example 3000.",
@@ -48,21 +50,6 @@ FIXES = {
 }
 
 
-def read_reviewers(path: Path, variable: str) -> str:
-    """The text of a reviewers.toml that an environment variable names.
-
-    Raises:
-        SettingsRefused: it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as failed:
-        why = failed.strerror if isinstance(failed, OSError) else "it is no UTF-8 text"
-        raise SettingsRefused(
-            f"{variable} names {path}, which cannot be read ({why}). Set it to the path of your reviewers.toml."
-        ) from failed
-
-
 class LawSettings(BaseSettings):
     """What the law is read from."""
 
@@ -70,6 +57,7 @@ class LawSettings(BaseSettings):
 
     rules: Annotated[tuple[str, ...], NoDecode] = Field(("policies.rules",), alias="VOBO_RULES")
     reviewers: Path = Field(SAMPLE_REVIEWERS, alias="VOBO_REVIEWERS")
+    workspace: str | None = Field(None, alias="VOBO_WORKSPACE")
 
     @classmethod
     def read(cls, **overrides: Any) -> Self:
@@ -85,12 +73,23 @@ class LawSettings(BaseSettings):
             raise SettingsRefused("\n".join(lines)) from None
 
     def reviewers_text(self) -> str:
-        """The text of reviewers.toml.
+        """The text of reviewers.toml; of VOBO_WORKSPACE's where VOBO_REVIEWERS names a directory.
 
         Raises:
-            SettingsRefused: it cannot be read.
+            SettingsRefused: it cannot be read, or nothing tells which is meant.
         """
-        return read_reviewers(self.reviewers, "VOBO_REVIEWERS")
+        return text_of(self.reviewers, "VOBO_REVIEWERS", self.workspace)
+
+    def reviewers_texts(self) -> dict[str, str]:
+        """The text for every workspace, by its id; of VOBO_WORKSPACE's alone where that is set.
+
+        Raises:
+            SettingsRefused: one of them cannot be read.
+        """
+        if self.workspace is None and self.reviewers.is_dir():
+            return texts_by_workspace(self.reviewers, "VOBO_REVIEWERS")
+        text = self.reviewers_text()
+        return {str(read_toml(text).get("team", "")): text}
 
     @field_validator("rules", mode="before")
     @classmethod

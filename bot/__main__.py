@@ -13,6 +13,7 @@ from approvals.trace_export import start_traces
 from bot.assembly import assemble
 from bot.check import check as check_bot
 from bot.errors import BotCannotStart
+from bot.serving import Served
 from bot.settings import BotSettings
 from policies.law import LawRefused
 
@@ -52,12 +53,14 @@ def _check(*, as_json: bool) -> None:
 def _run(settings: BotSettings) -> None:
     end_traces = start_traces("bot")
     bot = assemble(settings)
-    bot.deps.store.changes.note_start(bot.deps.law, settings, process="bot")
+    if isinstance(bot.front, Served):
+        bot.deps.store.changes.note_start(bot.deps.law, settings, process="bot")
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     bot.start()
-    click.echo(f"The bot is up for workspace {bot.deps.home_team}.")
+    teams = (bot.deps.home_team,) if isinstance(bot.front, Served) else bot.front.teams
+    click.echo(f"The bot is up for workspace {', '.join(teams) or 'nobody yet: open /slack/install'}.")
     ended.wait()
     bot.stop()
     end_traces()

@@ -20,6 +20,7 @@ from bot.payloads import (
     read_click,
     read_home_opened,
     read_mention,
+    read_revoked,
     read_slash,
     read_submission,
     read_typed,
@@ -68,6 +69,8 @@ def create_app(deps: Deps) -> App:
     app.event("app_mention")(_mentioned(deps))
     app.event("message")(_messaged(deps))
     app.event("app_home_opened")(_home_opened(deps))
+    app.event("app_uninstalled")(_uninstalled(deps))
+    app.event("tokens_revoked")(_revoked(deps))
     app.command("/vobo")(_commanded(deps))
     app.error(_failed(deps))
     return app
@@ -119,6 +122,21 @@ def _home_opened(deps: Deps) -> Callable[..., None]:
         event = read_home_opened(body)
         if event:
             later(deps, Asker(event.user, "", None), lambda: home_tab.opened(deps, event))
+
+    return handle
+
+
+def _uninstalled(deps: Deps) -> Callable[..., None]:
+    def handle() -> None:
+        deps.uninstalled()
+
+    return handle
+
+
+def _revoked(deps: Deps) -> Callable[..., None]:
+    def handle(body: dict[str, Any]) -> None:
+        if deps.bot_user in read_revoked(body):  # a member's own token may be revoked as well
+            deps.uninstalled()
 
     return handle
 

@@ -12,9 +12,14 @@ from approvals.opening import open_store
 from approvals.settings import SettingsRefused
 from approvals.store import Store
 from approvals.stuck import open_runs
+from approvals.vault import Vault
 from bot import slack_check
-from bot.assembly import read_law, slack_client, token_refused, unanswered
+from bot.assembly import read_laws
+from bot.errors import BotError
+from bot.installations import Installations
+from bot.oauth import INSTALL
 from bot.settings import BotSettings
+from bot.slack_client import slack_client, token_refused, unanswered
 from policies.law import Law, LawRefused
 
 #: So many channels with open runs are looked at.
@@ -25,12 +30,12 @@ def check() -> list[Finding]:
     """Everything that can be known without starting; all problems at once."""
     try:
         settings = BotSettings.read()
-        law = read_law(settings)
+        laws = read_laws(settings)
     except SettingsRefused as refused:
         return [failure("settings", line) for line in str(refused).splitlines()]
     except LawRefused as refused:
         return [failure("law", str(refused))]
-    return [*_law(law), *_store_and_slack(settings, law)]
+    return [one for law in laws for one in (*_law(law), *_store_and_slack(settings, law))]
 
 
 def _law(law: Law) -> Iterator[Finding]:
@@ -48,7 +53,15 @@ def _store_and_slack(settings: BotSettings, law: Law) -> Iterator[Finding]:
         yield from (warning("redis", each) for each in opened.warnings)
     except ApprovalsError as refused:
         yield failure("store", str(refused))
-    client = slack_client(settings)
+    try:
+        client = _client(settings, law.reviewers.team)
+    except (ApprovalsError, BotError) as refused:
+        yield failure("slack", str(refused))
+        return
+    if client is None:
+        place = f"{settings.public_url or 'https://<your host>'}{INSTALL}"
+        yield warning("slack", f"{law.reviewers.team} has not installed the app.", f"Let somebody there open {place}.")
+        return
     try:
         told: Any = client.auth_test()
     except SlackApiError as refused:
@@ -60,13 +73,28 @@ def _store_and_slack(settings: BotSettings, law: Law) -> Iterator[Finding]:
     yield from slack_check.token(told, law.reviewers.team)
     if store is not None:
         yield from slack_check.clock(told.headers, store.now() / 1000)
-    yield from _channels(client, settings, store)
+    yield from _channels(client, settings, store, law.reviewers.ops_channel or settings.ops_channel)
     yield from slack_check.people(client, law.reviewers)
 
 
-def _channels(client: WebClient, settings: BotSettings, store: Store | None) -> Iterator[Finding]:
-    if settings.ops_channel:
-        yield slack_check.channel(client, settings.ops_channel, "The ops channel")
+def _client(settings: BotSettings, team: str) -> WebClient | None:
+    """With the workspace's token; None when it has not installed the app.
+
+    Raises:
+        BotCannotStart, ApprovalsError: nobody can tell.
+    """
+    if settings.client_id is None:
+        return slack_client(settings)
+    vault = Vault.from_text(settings.state_keys.get_secret_value())
+    found = Installations.open(settings.installations_url, settings.client_id, vault).of_team(team)
+    return slack_client(settings, found.bot_token) if found else None
+
+
+def _channels(
+    client: WebClient, settings: BotSettings, store: Store | None, ops_channel: str | None
+) -> Iterator[Finding]:
+    if ops_channel:
+        yield slack_check.channel(client, ops_channel, "The ops channel")
     else:
         yield warning(
             "channels",

@@ -2,17 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from urllib.parse import parse_qs
 
-from slack_bolt import App, BoltRequest, BoltResponse
+from slack_bolt import BoltRequest, BoltResponse
+from slack_bolt.oauth import OAuthFlow
 from slack_sdk.signature import SignatureVerifier
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.fleet import Front
 from bot.replays import Replays
 
 PATH = "/slack/events"
@@ -24,8 +26,8 @@ BODY_S = 10.0
 _CLOSE = {"connection": "close"}
 
 
-def create_http(app: App, signing_secret: str, noted: Callable[[str], None], *, threads: int = 64) -> Starlette:
-    """The ASGI app that receives what Slack sends. `noted` is told the body of every copy that was dropped."""
+def create_http(front: Front, signing_secret: str, flow: OAuthFlow | None = None, *, threads: int = 64) -> Starlette:
+    """The ASGI app that receives what Slack sends; with `flow` also the way on which a workspace installs the app."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="http")
     verifier = SignatureVerifier(signing_secret)
     replays = Replays()
@@ -39,18 +41,39 @@ def create_http(app: App, signing_secret: str, noted: Callable[[str], None], *, 
         headers = dict(request.headers)
         if not signed(verifier, headers, body):
             return Response(status_code=401)
-        if is_interaction(headers, body) and not replays.first(headers["x-slack-signature"]):
-            log.warning("an exact copy of an interaction was dropped")
-            await asyncio.get_running_loop().run_in_executor(pool, noted, body)
-            return Response(status_code=200)
         try:
             bolt = BoltRequest(body=body, headers={name: [value] for name, value in headers.items()})
         except ValueError:  # signed, but no JSON where JSON belongs
             return Response(status_code=400)
-        answer = await asyncio.get_running_loop().run_in_executor(pool, app.dispatch, bolt)
+        if is_interaction(headers, body) and not replays.first(headers["x-slack-signature"]):
+            log.warning("an exact copy of an interaction was dropped")
+            await asyncio.get_running_loop().run_in_executor(pool, front.noted, bolt)
+            return Response(status_code=200)
+        answer = await asyncio.get_running_loop().run_in_executor(pool, front.dispatch, bolt)
         return as_response(answer)
 
-    return Starlette(routes=[Route(PATH, receive, methods=["POST"])])
+    routes = [Route(PATH, receive, methods=["POST"])]
+    return Starlette(routes=[*routes, *(install_routes(flow, pool) if flow else ())])
+
+
+def install_routes(flow: OAuthFlow, pool: Executor) -> list[Route]:
+    """To Slack and back, in a browser."""
+
+    def at(path: str, answer: Callable[[BoltRequest], BoltResponse]) -> Route:
+        async def handle(request: Request) -> Response:
+            headers: dict[str, str | Sequence[str]] = {name: [value] for name, value in request.headers.items()}
+            bolt = BoltRequest(body="", query=request.url.query, headers=headers)
+            told = await asyncio.get_running_loop().run_in_executor(pool, answer, bolt)
+            response = as_response(told)
+            for cookie in told.headers.get(
+                "set-cookie", ()
+            ):  # names the browser that left; see slack_sdk's state_utils
+                response.headers.append("set-cookie", cookie)
+            return response
+
+        return Route(path, handle, methods=["GET"])
+
+    return [at(flow.install_path, flow.handle_installation), at(flow.redirect_uri_path, flow.handle_callback)]
 
 
 async def whole_body(request: Request) -> bytes | Response:

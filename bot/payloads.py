@@ -117,6 +117,16 @@ def read_click(body: Mapping[str, Any]) -> Click:
         )
 
 
+def read_revoked(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Whose bot tokens a `tokens_revoked` event names, by user.
+
+    Raises:
+        PayloadRefused: a field is missing or of another kind.
+    """
+    with _refusing("revocation"):
+        return tuple(str(user) for user in body["event"]["tokens"].get("bot") or ())
+
+
 def read_home_opened(body: Mapping[str, Any]) -> HomeOpened | None:
     """Read an `app_home_opened` event; None when another tab of the app was opened.
 

@@ -10,10 +10,14 @@ from bot.language import ENGLISH, shipped
 class BotSettings(Settings):
     """`read()` reports every problem at once."""
 
-    bot_token: SecretStr = Field(alias="SLACK_BOT_TOKEN")
     signing_secret: SecretStr | None = Field(None, alias="SLACK_SIGNING_SECRET")
     port: int | None = Field(None, alias="PORT", ge=0, le=65535)
+    client_id: str | None = Field(None, alias="SLACK_CLIENT_ID")
+    client_secret: SecretStr | None = Field(None, alias="SLACK_CLIENT_SECRET", validate_default=True)
+    bot_token: SecretStr | None = Field(None, alias="SLACK_BOT_TOKEN", validate_default=True)
     app_token: SecretStr | None = Field(None, alias="SLACK_APP_TOKEN", validate_default=True)
+    public_url: str | None = Field(None, alias="VOBO_PUBLIC_URL")
+    installations_url: str = Field("sqlite:///.var/installations.db", alias="VOBO_INSTALLATIONS_URL")
     api_url: str = Field("https://slack.com/api/", alias="SLACK_API_URL")
     agents: str = Field("", alias="VOBO_AGENT")
     alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
@@ -34,10 +38,31 @@ class BotSettings(Settings):
             )
         return language
 
+    @field_validator("client_id")
+    @classmethod
+    def _is_installed_over_http(cls, client_id: str | None, others: ValidationInfo) -> str | None:
+        if client_id and None in (others.data.get("signing_secret"), others.data.get("port")):
+            raise PydanticCustomError("http", "Workspaces install the app over HTTP; set SLACK_SIGNING_SECRET and PORT")
+        return client_id
+
+    @field_validator("client_secret")
+    @classmethod
+    def _belongs_together(cls, secret: SecretStr | None, others: ValidationInfo) -> SecretStr | None:
+        if secret is None and others.data.get("client_id"):
+            raise PydanticCustomError("missing", "Nobody could install the app")
+        return secret
+
     @field_validator("bot_token")
     @classmethod
-    def _is_bot_token(cls, token: SecretStr) -> SecretStr:
-        if not token.get_secret_value().startswith(("xoxb-", "xoxe.xoxb-")):
+    def _is_bot_token(cls, token: SecretStr | None, others: ValidationInfo) -> SecretStr | None:
+        if "client_id" not in others.data:  # told already
+            return token
+        installed = others.data["client_id"] is not None
+        if token is None and not installed:
+            raise PydanticCustomError("missing", "There is no token")
+        if token is not None and installed:
+            raise PydanticCustomError("both", "With SLACK_CLIENT_ID each workspace has a token of its own; remove it")
+        if token is not None and not token.get_secret_value().startswith(("xoxb-", "xoxe.xoxb-")):
             raise PydanticCustomError("token", "It is not a bot token")
         return token
 
@@ -47,6 +72,12 @@ class BotSettings(Settings):
         if token is not None and not token.get_secret_value().startswith("xapp-"):
             raise PydanticCustomError("token", "It is not an app-level token")
         http = [others.data.get(name) for name in ("signing_secret", "port") if name in others.data]
+        if "client_id" not in others.data:
+            return token
+        if token is not None and others.data["client_id"]:
+            raise PydanticCustomError(
+                "both", "Where workspaces install the app, Slack reaches the bot over HTTP; remove it"
+            )
         if token is None and None in http:
             raise PydanticCustomError("missing", "Slack cannot reach the bot")
         return token
@@ -58,7 +89,9 @@ class BotSettings(Settings):
             raise PydanticCustomError("url", "It must begin with https://, or http:// for a stand-in on this machine")
         return url if url.endswith("/") else f"{url}/"
 
-    @property
-    def http(self) -> bool:
-        """Whether the bot serves HTTP."""
-        return self.signing_secret is not None and self.port is not None
+    @field_validator("public_url")
+    @classmethod
+    def _is_public(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("https://", "http://")):
+            raise PydanticCustomError("url", "It must begin with https://, or http:// for a trial on this machine")
+        return url.rstrip("/") if url else None

@@ -9,10 +9,12 @@ from typing import Protocol
 import uvicorn
 from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
+from slack_bolt.oauth import OAuthFlow
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.errors import BotCannotStart
+from bot.fleet import Front
 from bot.http_mode import create_http
 from bot.http_server import GRACE_S, server_config
 
@@ -81,18 +83,18 @@ class SocketTransport:
 
 
 class HttpTransport:
-    """HTTP at `/slack/events`, for installations that Slack can reach."""
+    """HTTP at `/slack/events`, for installations that Slack can reach. With `flow` workspaces can install the app."""
 
     def __init__(
         self,
-        app: App,
+        front: Front,
         signing_secret: str,
         port: int,
-        noted: Callable[[str], None],
+        flow: OAuthFlow | None = None,
         host: str = "0.0.0.0",  # noqa: S104 - Slack calls from outside
     ) -> None:
         self._listening = listening_socket(host, port, "PORT")
-        self._server = uvicorn.Server(server_config(create_http(app, signing_secret, noted)))
+        self._server = uvicorn.Server(server_config(create_http(front, signing_secret, flow)))
         self._thread = threading.Thread(target=self._serve, name="http", daemon=True)
         self.port = int(self._listening.getsockname()[1])
 

@@ -11,7 +11,7 @@ from policies.canaries import Canaries
 from policies.money import Money, MoneyRefused
 from policies.quiet_hours import QuietHours
 from policies.requirement import STRICTEST_TIER, Requirement
-from policies.slack_ids import UsergroupId, UserId
+from policies.slack_ids import ChannelId, UsergroupId, UserId
 from policies.values import Frozen
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -83,7 +83,8 @@ class Reviewers(Frozen):
 
     `team` is the home workspace; `strictest` the tier that is asked when no rule could judge; `ops` may press the
     operators' controls; `starters` (users or usergroups; None: every member who is no guest) may start runs, with an
-    agent that `agents` names only those it lists as well; `canaries` opts in to those. `away` is filled by `on`: who
+    agent that `agents` names only those it lists as well; `ops_channel` and `language` are this workspace's own where
+    one deployment serves several; `canaries` opts in to those. `away` is filled by `on`: who
     has a stand-in that day; `quiet` by `at`: whose quiet hours it is.
     """
 
@@ -91,6 +92,8 @@ class Reviewers(Frozen):
     strictest: str
     tiers: dict[str, Tier]
     ops: tuple[UserId, ...] = ()
+    ops_channel: ChannelId | None = None
+    language: str | None = None
     starters: tuple[UserId | UsergroupId, ...] | None = None
     people: dict[UserId, Profile] = {}
     agents: dict[str, AgentAccess] = {}

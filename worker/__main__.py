@@ -10,7 +10,7 @@ from approvals.findings import Level, to_json, worst
 from approvals.health import Health, silent_store
 from approvals.logs import configure_logs
 from approvals.metrics import Timings, exposed, timed_jobs
-from approvals.queue import build_worker, keep_working
+from approvals.queue import build_worker, keep_working, queue_name
 from approvals.redis_check import check_server, connect
 from approvals.safe_worker import SafeWorker
 from approvals.signed_jobs import ALLOWED_JOBS
@@ -81,7 +81,7 @@ def _work(found: Prepared, *, with_clock: bool) -> int:
     end_traces = start_traces("worker", forks=True)
 
     def a_worker() -> SafeWorker:
-        worker = build_worker(client, vault)
+        worker = build_worker(client, vault, queue_name(found.tenant))
         worker.timed = timed_jobs(timings, ALLOWED_JOBS)
         return worker
 

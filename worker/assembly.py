@@ -13,9 +13,9 @@ from openai import AsyncOpenAI
 from approvals.errors import ApprovalsError
 from approvals.known_secrets import KnownSecrets
 from approvals.redis_check import connect
-from approvals.settings import read_reviewers
 from approvals.store import Store
 from approvals.vault import Vault
+from approvals.workspaces import text_of
 from policies.law import Law, load_law
 from worker.deps import Deps, OpenModel
 from worker.load import Factory, factories, imported
@@ -61,8 +61,10 @@ def _shadow(settings: WorkerSettings) -> Law | None:
     """The candidate that is judged beside the law, when VOBO_SHADOW_RULES names one."""
     if not settings.shadow_rules:
         return None
-    path = settings.shadow_reviewers or settings.reviewers
-    return load_law(settings.shadow_rules, read_reviewers(path, "VOBO_SHADOW_REVIEWERS"))
+    if settings.shadow_reviewers is None:
+        return load_law(settings.shadow_rules, settings.reviewers_text())
+    text = text_of(settings.shadow_reviewers, "VOBO_SHADOW_REVIEWERS", settings.workspace)
+    return load_law(settings.shadow_rules, text)
 
 
 @functools.cache
@@ -106,7 +108,7 @@ def deps_for(found: Prepared, tenant: str) -> Deps:
     if tenant != found.tenant:
         raise WrongTenantError(
             f"A job for the workspace {tenant} came to a worker of {found.tenant}."
-            " Give the two workspaces different databases in REDIS_URL, or correct team in reviewers.toml."
+            " Nothing of ours puts it there: find out who can write to Redis, or correct team in reviewers.toml."
         )
     vault = Vault.from_text(found.settings.state_keys.get_secret_value())
     secrets = KnownSecrets.of(found.settings, os.environ)

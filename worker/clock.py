@@ -133,7 +133,8 @@ def build_clock(found: Prepared) -> Clock:
         return anchoring()()
 
     weekly = Weekly(opened.store, door, found.law.deadlines.zone, secrets.token_hex(8), opened.store.now)
-    wanted = found.settings.weekly_report and found.settings.ops_channel is not None
+    ops_channel = found.law.reviewers.ops_channel or found.settings.ops_channel
+    wanted = found.settings.weekly_report and ops_channel is not None
     drains: list[Callable[[], int]] = [lambda: drain_once(opened.store, door()), anchor]
     drains += [weekly] if wanted else []
     drains += [CanaryClock(opened.store, found.law, opened.store.canaries.draw, opened.store.now)]

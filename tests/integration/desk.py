@@ -11,6 +11,7 @@ from approvals.redis_check import connect
 from approvals.safe_worker import SafeWorker
 from approvals.vault import Vault, new_key
 
+QUEUE = "vobo"
 JOBS = """
     import os
     import time
@@ -55,7 +56,7 @@ class Desk:
         self.url, self.client, self.notes = url, client, notes
         self.keys = new_key()
         self.vault = Vault.from_text(self.keys)
-        self.queue = WakeupQueue(client, self.vault, allowed=self.allowed)
+        self.queue = WakeupQueue(client, self.vault, QUEUE, allowed=self.allowed)
 
     def worker(self, keys: str | None = None, *, burst: bool = False) -> ForkProcess:
         """A started worker process, which forks a process per job."""
@@ -93,7 +94,7 @@ class Desk:
         """As worker/__main__.py does; until the queue is empty if `burst`."""
 
         def build() -> SafeWorker:
-            return build_worker(connect(self.url), Vault.from_text(keys), allowed=self.allowed)
+            return build_worker(connect(self.url), Vault.from_text(keys), QUEUE, allowed=self.allowed)
 
         if burst:
             work_loop(build(), burst=True)

@@ -4,7 +4,8 @@ import pytest
 import redis
 
 from approvals.lifecycle import State
-from bot.assembly import assemble, make_relay
+from bot.assembly import assemble
+from bot.parts import make_relay
 from bot.people import Watch
 from bot.sandbox import Workspace
 from bot_office import BRUNO, CHANNEL, OPS, Office, a_refund, readable, running, settings_for

@@ -155,4 +155,6 @@ def test_the_manifest_asks_for_exactly_what_the_bot_uses() -> None:
         "users:read",
     }
     events = re.findall(r"^      - (app_mention|message\.[a-z]+|[a-z]+_[a-z_]+)$", manifest, re.MULTILINE)
-    assert events == ["app_home_opened", "app_mention", "message.channels", "message.groups"]
+    assert events == [
+        *("app_home_opened", "app_mention", "app_uninstalled", "message.channels", "message.groups", "tokens_revoked"),
+    ]

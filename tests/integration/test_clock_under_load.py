@@ -2,9 +2,9 @@
 
 import redis
 
-from approvals.queue import WakeupQueue
+from approvals.queue import WakeupQueue, queue_name
 from approvals.vault import Vault
-from builders import STATE_KEY, a_store, start_run
+from builders import STATE_KEY, TENANT, a_store, start_run
 from worker.clock import AGAIN_MS, LONGEST_AGAIN_MS, Clock, again_ms
 
 RUNS = 40
@@ -12,7 +12,7 @@ RUNS = 40
 
 def test_a_hint_is_repeated_the_later_the_more_hints_wait_before_it(redis_client: redis.Redis) -> None:
     store = a_store(redis_client)
-    queue = WakeupQueue(redis_client, Vault.from_text(STATE_KEY))
+    queue = WakeupQueue(redis_client, Vault.from_text(STATE_KEY), queue_name(TENANT))
     clock = Clock(store, queue)
     for number in range(RUNS):
         start_run(store, f"run_{number}", thread_ts=str(number))

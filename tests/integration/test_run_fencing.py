@@ -9,9 +9,9 @@ import pytest
 from agents.testing import ModelStep, ScriptedModel
 
 from approvals.lifecycle import RunState, State
-from approvals.queue import WakeupQueue
+from approvals.queue import WakeupQueue, queue_name
 from approvals.vault import Vault
-from builders import STATE_KEY, waking
+from builders import STATE_KEY, TENANT, waking
 from worker import batches, runs
 from worker.clock import Clock
 from workshop import Workshop, function_call, saying, shipping
@@ -119,7 +119,7 @@ def test_a_job_about_something_that_never_was_does_nothing(workshop: Workshop) -
 
 
 def test_a_ready_run_and_a_claimable_batch_whose_jobs_were_lost_are_found_again(workshop: Workshop) -> None:
-    queue = WakeupQueue(workshop.client, Vault.from_text(STATE_KEY))
+    queue = WakeupQueue(workshop.client, Vault.from_text(STATE_KEY), queue_name(TENANT))
     clock = Clock(workshop.store, queue)
     workshop.script.extend([[shipping(("cup", 3))], [saying("Shipped.")]])
     workshop.start()

@@ -13,7 +13,7 @@ from approvals.queue import MAX_WAITING, SHORT_LOOPS, JobTimeout, WorkerLost, bu
 from approvals.redis_check import connect
 from approvals.safe_worker import SafeWorker, outline
 from approvals.signed_jobs import JobRefused
-from tests.integration.desk import Desk
+from tests.integration.desk import QUEUE, Desk
 
 
 def wait_for(condition: Callable[[], object], *, seconds: float = 10) -> None:
@@ -173,7 +173,7 @@ def signals_restored() -> Iterator[None]:
 
 
 def test_a_loop_that_ends_by_itself_is_not_mistaken_for_a_calm_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    worker = build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed)
     worker.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
     with signals_restored(), pytest.raises(WorkerLost, match="Start the worker again"):
         work_loop(worker)
@@ -183,7 +183,7 @@ def test_an_idle_worker_waits_as_long_as_the_queue_does_even_when_its_client_was
     client = connect(desk.url)
     client.ping()
 
-    worker = build_worker(client, desk.vault, allowed=Desk.allowed)
+    worker = build_worker(client, desk.vault, QUEUE, allowed=Desk.allowed)
 
     connection = client.connection_pool.get_connection()
     assert connection.socket_timeout > worker.dequeue_timeout
@@ -192,10 +192,10 @@ def test_an_idle_worker_waits_as_long_as_the_queue_does_even_when_its_client_was
 
 @pytest.mark.parametrize("broken_at", ["check_for_suspension", "register_death"])
 def test_a_loop_that_ended_by_itself_is_taken_up_again(desk: Desk, broken_at: str) -> None:
-    broken = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    broken = build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed)
     broken.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
     setattr(broken, broken_at, lambda *_: desk.client.execute_command("NO SUCH COMMAND"))
-    sound = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    sound = build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed)
     sound.check_for_suspension = lambda _burst: os.kill(os.getpid(), signal.SIGTERM)
     workers = [broken, sound]
     with signals_restored():
@@ -208,9 +208,9 @@ def test_a_store_that_goes_again_while_a_worker_is_built_is_waited_for_once_more
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("approvals.queue.AGAIN_S", 0)
-    broken = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    broken = build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed)
     broken.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
-    sound = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    sound = build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed)
     sound.check_for_suspension = lambda _burst: os.kill(os.getpid(), signal.SIGTERM)
     turns: list[SafeWorker | Exception] = [broken, redis.ConnectionError("gone again"), sound]
 
@@ -230,7 +230,7 @@ def test_a_loop_that_always_ends_at_once_is_given_up(desk: Desk, monkeypatch: py
     built: list[SafeWorker] = []
 
     def build() -> SafeWorker:
-        built.append(build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed))
+        built.append(build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed))
         built[-1].check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
         return built[-1]
 
@@ -240,7 +240,7 @@ def test_a_loop_that_always_ends_at_once_is_given_up(desk: Desk, monkeypatch: py
 
 
 def test_who_waits_for_the_store_ends_when_asked_to(desk: Desk) -> None:
-    worker = build_worker(connect(desk.url), desk.vault, allowed=Desk.allowed)
+    worker = build_worker(connect(desk.url), desk.vault, QUEUE, allowed=Desk.allowed)
     worker.check_for_suspension = lambda _burst: desk.client.execute_command("NO SUCH COMMAND")
     worker.connection.ping = lambda: os.kill(os.getpid(), signal.SIGTERM)
     with signals_restored():

@@ -14,7 +14,7 @@ from mcp.types import CallToolResult, TextContent
 from mcp.types import Tool as MCPTool
 
 from approvals.lifecycle import RunState, State
-from approvals.queue import JobTimeout, WakeupQueue
+from approvals.queue import JobTimeout, WakeupQueue, queue_name
 from approvals.settings import SettingsRefused
 from approvals.vault import Vault
 from builders import STATE_KEY, TENANT, a_store
@@ -28,7 +28,7 @@ from workshop import LEA, REVIEWERS, Workshop, function_call, saying, shipping
 
 
 def a_clock(workshop: Workshop, **changes: Any) -> tuple[Clock, WakeupQueue]:
-    queue = WakeupQueue(workshop.client, Vault.from_text(STATE_KEY))
+    queue = WakeupQueue(workshop.client, Vault.from_text(STATE_KEY), queue_name(TENANT))
     return Clock(workshop.store, queue, **changes), queue
 
 

@@ -32,7 +32,10 @@ NOON = 1_780_000_000_000 // 86_400_000 * 86_400_000 + 12 * 3_600_000
 MADRID = ("es-ES", "Europe/Madrid")
 #: Read at a console or in a log by whoever starts the bot.
 CONSOLE = frozenset(
-    {"__main__.py", "assembly.py", "check.py", "http_mode.py", "settings.py", "slack_check.py", "transports.py"}
+    {
+        *("__main__.py", "assembly.py", "check.py", "fleet.py", "http_mode.py", "installations.py", "oauth.py"),
+        *("parts.py", "settings.py", "slack_check.py", "slack_client.py", "tokens.py", "transports.py"),
+    }
 )
 #: English on purpose: kept in the ledger or the outbox, or words that people type.
 ENGLISH = {
