@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from slack_bolt import Ack, App, BoltResponse
+from slack_bolt.authorization import AuthorizeResult
 
 from bot import actions, home_tab, past, run_controls, starts, undoing
 from bot.ack_time import TimedApp
@@ -57,6 +58,7 @@ def create_app(deps: Deps) -> App:
     app = TimedApp(
         deps.timings,
         client=deps.client,
+        authorize=_known(deps),
         signing_secret=deps.signing_secret or "not used in Socket Mode",
         listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
         logger=deps.log,
@@ -74,6 +76,17 @@ def create_app(deps: Deps) -> App:
     app.command("/vobo")(_commanded(deps))
     app.error(_failed(deps))
     return app
+
+
+def _known(deps: Deps) -> Callable[..., AuthorizeResult]:
+    """Whose app this is, known since the start. Bolt would ask Slack at the first click, before it acknowledges."""
+
+    def authorize(team_id: str | None = None, enterprise_id: str | None = None) -> AuthorizeResult:
+        return AuthorizeResult(
+            enterprise_id=enterprise_id, team_id=team_id, bot_user_id=deps.bot_user, bot_token=deps.client.token
+        )
+
+    return authorize
 
 
 def _clicked(deps: Deps, work: Callable[[Deps, Click], None]) -> Callable[..., None]:

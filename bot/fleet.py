@@ -58,6 +58,10 @@ class Fleet:
         """The workspaces that are served now."""
         return tuple(self._served)
 
+    def served(self, team: str) -> Served | None:
+        """The parts of one workspace; None when it is not served."""
+        return self._served.get(team)
+
     def start(self) -> None:
         """Serve whoever has installed the app, and go on looking."""
         self.round()

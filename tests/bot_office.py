@@ -16,6 +16,7 @@ from approvals.sealing import Subject, sealed
 from approvals.store import Store
 from bot.assembly import Bot, assemble
 from bot.sandbox import Workspace
+from bot.serving import Served
 from bot.settings import BotSettings
 from bot_builders import a_content
 from policies.arguments import canonical_text
@@ -49,7 +50,7 @@ def settings_for(workspace: Workspace, redis_url: str, **changes: Any) -> BotSet
 class Office:
     """People at their keyboards, and the bot they talk to."""
 
-    def __init__(self, workspace: Workspace, bot: Bot, client: redis.Redis) -> None:
+    def __init__(self, workspace: Workspace, bot: Bot | Served, client: redis.Redis) -> None:
         self.slack, self.bot, self.client = workspace, bot, client
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from bot.sandbox.office import Office
-from bot.sandbox.seed import APP_TOKEN, BOT_TOKEN
+from bot.sandbox.seed import APP_TOKEN, BOT_TOKEN, HOME_TEAM
 from bot.sandbox.server import Server
 from bot.sandbox.settings import Settings
 
@@ -19,6 +19,10 @@ from bot.sandbox.settings import Settings
 @click.option("--port", default=8055, show_default=True, help="Port; 0 takes a free one.")
 @click.option("--deliver-to", help="Post signed requests to this URL instead of using Socket Mode.")
 @click.option("--signing-secret", help="Secret of those signatures.")
+@click.option("--team-id", default=HOME_TEAM, show_default=True, help="The workspace's id.")
+@click.option("--client-id", help="Lets the app with this id be installed at /oauth/v2/authorize.")
+@click.option("--client-secret", help="The secret of that app.")
+@click.option("--token-seconds", type=int, help="Tokens of installations run out after so long (Slack: 43200).")
 @click.option("--rate-limits", is_flag=True, help="Answer 429 as Slack does.")
 @click.option("--port-file", type=click.Path(path_type=Path), help="Write the base URL here once listening.")
 def main(
@@ -27,13 +31,25 @@ def main(
     deliver_to: str | None,
     signing_secret: str | None,
     *,
+    team_id: str,
+    client_id: str | None,
+    client_secret: str | None,
+    token_seconds: int | None,
     rate_limits: bool,
     port_file: Path | None,
 ) -> None:
     """A strict stand-in for Slack's cloud: Web API, Socket Mode or signed HTTP, and a page to click in."""
     if deliver_to and not signing_secret:
         raise click.UsageError("--deliver-to needs --signing-secret, the one the bot verifies with.")
-    settings = Settings(deliver_to=deliver_to, signing_secret=signing_secret, rate_limits=rate_limits)
+    settings = Settings(
+        deliver_to=deliver_to,
+        signing_secret=signing_secret,
+        rate_limits=rate_limits,
+        team_id=team_id,
+        client_id=client_id,
+        client_secret=client_secret,
+        token_seconds=token_seconds,
+    )
     try:
         asyncio.run(_serve(settings, host, port, port_file))
     except OSError as problem:

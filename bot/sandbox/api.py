@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiohttp import web
+from aiohttp import BasicAuth, web
 
 from bot.sandbox import api_chat, api_conversations, api_files, api_people, api_views
 from bot.sandbox.api_call import Call
@@ -23,6 +23,7 @@ METHODS: dict[str, Method] = {
     **api_files.METHODS,
 }
 _KEPT_CALLS = 5_000
+_WITHOUT_TOKEN = "oauth.v2.access"  # noqa: S105 - a method, and the one that is asked for tokens
 _APP_LEVEL = frozenset({"apps.connections.open"})
 
 
@@ -40,6 +41,7 @@ class Api:
             web.post("/response/{name}", self.response_url),
             web.post("/upload/{file_id}", self.upload),
             web.get("/files/{file_id}", self.file),
+            web.get("/oauth/v2/authorize", self.authorize),
         ]
 
     async def method(self, request: web.Request) -> web.StreamResponse:
@@ -50,8 +52,8 @@ class Api:
         async def work() -> web.Response:
             if broken:
                 raise SlackError(broken)
-            self._check_token(name, request, args)
-            return web.json_response({"ok": True, **await METHODS[name](Call(self._office, name, args))})
+            token = "" if name == _WITHOUT_TOKEN else self._check_token(name, request, args)
+            return web.json_response({"ok": True, **await METHODS[name](Call(self._office, name, args, token))})
 
         return await self._served(request, name, args, work)
 
@@ -71,6 +73,17 @@ class Api:
             if code in ("expired_url", "used_url"):
                 return web.Response(status=404, text=code)
         return answer
+
+    async def authorize(self, request: web.Request) -> web.Response:
+        """The page that asks whether to install the app, and the way back."""
+        oauth = self._office.world.oauth
+        try:
+            back = oauth.answer(dict(request.query))
+        except SlackError as refused:
+            return web.Response(status=400, text=f"Something went wrong: {refused.code}")
+        if back is not None:
+            raise web.HTTPFound(back)
+        return web.Response(text=oauth.question(dict(request.query)), content_type="text/html")
 
     async def upload(self, request: web.Request) -> web.Response:
         """Take the content of a file whose upload was announced."""
@@ -112,7 +125,7 @@ class Api:
             return _cut(request)
         return answer
 
-    def _check_token(self, name: str, request: web.Request, args: Json) -> None:
+    def _check_token(self, name: str, request: web.Request, args: Json) -> str:
         if name not in METHODS:
             raise SlackError("unknown_method", req_method=name)
         given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
@@ -120,17 +133,20 @@ class Api:
         world = self._office.world
         if not token:
             raise SlackError("not_authed")
-        if token in world.revoked_tokens:
+        if token in world.revoked_tokens or world.oauth.revoked(token):
             raise SlackError("token_revoked")
+        if world.oauth.expired(token):
+            raise SlackError("token_expired")
         if token not in world.bot_tokens | world.app_tokens:
             raise SlackError("invalid_auth")
         if (token in world.app_tokens) != (name in _APP_LEVEL):
             raise SlackError("not_allowed_token_type")
+        return token
 
 
 async def _arguments(request: web.Request) -> tuple[Json, str]:
     """The arguments of a call and, when they cannot be read, Slack's word for that."""
-    args: dict[str, Any] = dict(request.query)
+    args: dict[str, Any] = {**request.query, **_credentials(request)}
     if request.method != "POST":
         return args, ""
     if request.content_type == "application/json":
@@ -142,6 +158,15 @@ async def _arguments(request: web.Request) -> tuple[Json, str]:
             return args, "json_not_object"
         return args | body, ""
     return args | dict(await request.post()), ""
+
+
+def _credentials(request: web.Request) -> Json:
+    """The app's own, as oauth.v2.access takes them in a header."""
+    try:
+        given = BasicAuth.decode(request.headers.get("Authorization", ""))
+    except ValueError:
+        return {}
+    return {"client_id": given.login, "client_secret": given.password}
 
 
 async def _suffered(request: web.Request, fault: Fault) -> web.StreamResponse | None:

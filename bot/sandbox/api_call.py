@@ -16,6 +16,7 @@ class Call:
     office: Office
     method: str
     args: Json
+    token: str = ""
 
     def need(self, name: str, code: str = "invalid_arguments") -> Any:
         """A required argument.

@@ -4,7 +4,7 @@ from bot.sandbox import limits
 from bot.sandbox.api_call import Call
 from bot.sandbox.errors import SlackError
 from bot.sandbox.model import Channel, Json, Message
-from bot.sandbox.seed import BOT_USER, HOME_TEAM
+from bot.sandbox.seed import BOT_USER
 from bot.sandbox.validate_blocks import Block
 from bot.sandbox.validate_message import checked_blocks, checked_metadata, checked_text, decoded
 
@@ -100,7 +100,7 @@ def _made(call: Call, channel: Channel) -> Message:
         ts=call.office.world.ts(),
         channel=channel.id,
         user=BOT_USER,
-        team=HOME_TEAM,
+        team=call.office.world.home_team,
         text=words,
         bot=True,
         blocks=blocks,

@@ -4,7 +4,7 @@ from bot.sandbox.api_call import Call
 from bot.sandbox.errors import SlackError
 from bot.sandbox.model import Json, Message
 from bot.sandbox.office import Office
-from bot.sandbox.seed import BOT_USER, HOME_TEAM
+from bot.sandbox.seed import BOT_USER
 from bot.sandbox.validate_message import decoded
 
 
@@ -37,7 +37,7 @@ def _share(call: Call, files: list[Json]) -> None:
             ts=call.office.world.ts(),
             channel=channel.id,
             user=BOT_USER,
-            team=HOME_TEAM,
+            team=call.office.world.home_team,
             text=words,
             bot=True,
             thread_ts=call.args.get("thread_ts"),

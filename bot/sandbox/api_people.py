@@ -3,20 +3,33 @@
 from bot.sandbox.api_call import Call, page
 from bot.sandbox.errors import SlackError
 from bot.sandbox.model import Json, Usergroup
-from bot.sandbox.seed import BOT_ID, BOT_USER, HOME_TEAM
+from bot.sandbox.seed import BOT_ID, BOT_USER
 
 
 async def auth_test(call: Call) -> Json:
     """auth.test."""
     return {
         "url": f"{call.office.world.base_url}/",
-        "team": "Home",
+        "team": call.office.world.settings.team_name,
         "user": "vobo",
-        "team_id": HOME_TEAM,
+        "team_id": call.office.world.home_team,
         "user_id": BOT_USER,
         "bot_id": BOT_ID,
         "is_enterprise_install": False,
     }
+
+
+async def auth_revoke(call: Call) -> Json:
+    """auth.revoke: the token that asks opens nothing any more."""
+    call.office.world.oauth.revoke(call.token)
+    return {"revoked": True}
+
+
+async def oauth_access(call: Call) -> Json:
+    """oauth.v2.access: a code or a refresh token for a token."""
+    granted = call.office.world.oauth.exchange(call.args)
+    call.office.world.bot_tokens.add(granted["access_token"])
+    return granted
 
 
 async def open_connection(call: Call) -> Json:
@@ -24,9 +37,10 @@ async def open_connection(call: Call) -> Json:
     return {"url": call.office.sockets.invite()}
 
 
-async def team_info(_call: Call) -> Json:
+async def team_info(call: Call) -> Json:
     """team.info."""
-    return {"team": {"id": HOME_TEAM, "name": "Home", "domain": "home", "email_domain": "example.test"}}
+    own = {"id": call.office.world.home_team, "name": call.office.world.settings.team_name}
+    return {"team": {**own, "domain": "home", "email_domain": "example.test"}}
 
 
 async def user_info(call: Call) -> Json:
@@ -47,7 +61,7 @@ async def list_usergroups(call: Call) -> Json:
     """usergroups.list."""
     found = []
     for group in call.office.world.usergroups.values():
-        told = group.to_slack(HOME_TEAM)
+        told = group.to_slack(call.office.world.home_team)
         found.append(told | {"users": _active(call, group)} if call.flag("include_users") else told)
     return {"usergroups": found}
 
@@ -67,6 +81,8 @@ def _active(call: Call, group: Usergroup) -> list[str]:
 
 METHODS = {
     "auth.test": auth_test,
+    "auth.revoke": auth_revoke,
+    "oauth.v2.access": oauth_access,
     "apps.connections.open": open_connection,
     "team.info": team_info,
     "users.info": user_info,

@@ -8,7 +8,6 @@ from bot.sandbox.echo import echoed
 from bot.sandbox.errors import SandboxError
 from bot.sandbox.model import Actor, Json, Message
 from bot.sandbox.office import Office
-from bot.sandbox.seed import HOME_TEAM
 from bot.sandbox.validate_blocks import Block, controls_of, walk
 from bot.sandbox.values import filled, initial, state_of
 from bot.sandbox.view_stacks import View
@@ -91,11 +90,13 @@ def _echo(told: Json) -> Json:
 
 def told_view(view: View) -> Json:
     """A view with what its inputs hold now."""
-    return view.to_slack(HOME_TEAM, state_of(view.body["blocks"], view.state))
+    return view.to_slack(state_of(view.body["blocks"], view.state))
 
 
 async def _send(office: Office, actor: Actor, fields: Json) -> Json:
-    payload = payloads.interaction("block_actions", actor, office.world.users.get(actor.id), **fields)
+    payload = payloads.interaction(
+        "block_actions", actor, office.world.users.get(actor.id), team=office.world.home_team, **fields
+    )
     delivery = await office.courier.interaction("interactive", "block_actions", payload)
     if not delivery.acked:
         office.world.notice(actor, _SILENCE)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from bot.sandbox.errors import SandboxError
 from bot.sandbox.model import Json
+from bot.sandbox.pressing import pressed
 
 T = TypeVar("T")
 
@@ -209,6 +210,18 @@ class WorkspaceClient:
     def revoke_token(self, *, revoked: bool = True) -> Json:
         """Revoke the app's tokens, or give them back."""
         return self.do("token", revoked=revoked)
+
+    def expire_tokens(self) -> Json:
+        """Every token that can run out has done so now."""
+        return self.do("expire_tokens")
+
+    def uninstall(self) -> Json:
+        """Somebody removes the app: its tokens are void, and it is told so."""
+        return self.do("uninstall")
+
+    def allow(self, url: str, *, allow: bool = True) -> str:
+        """Press Allow (or Cancel) on the page that asks whether to install the app; returns where the browser goes."""
+        return pressed(self.url, url, "allow" if allow else "cancel")
 
     def rate_limits(self, *, on: bool = True, burst: int | None = None, per_second: float | None = None) -> Json:
         """Rate limits on or off."""

@@ -7,6 +7,12 @@ from typing import Any, TypeAlias
 Json: TypeAlias = dict[str, Any]
 
 
+#: The workspace's own team, where its settings name no other.
+HOME_TEAM = "T0000HOME"
+BOT_USER = "UBOT"
+APP_ID = "A0SANDBOX"
+
+
 @dataclass(frozen=True)
 class Actor:
     """Who acts: a user id means nothing without its team."""

@@ -3,17 +3,17 @@
 from typing import Any
 
 from bot.sandbox.model import Actor, Channel, Json, User
-from bot.sandbox.seed import APP_ID, BOT_USER, HOME_TEAM
+from bot.sandbox.seed import APP_ID, BOT_USER
 
 _VERIFICATION = "sandbox-verification"
 
 
-def event_callback(event: Json, *, event_id: str, at: int, stranger: bool) -> Json:
+def event_callback(event: Json, *, team: str, event_id: str, at: int, stranger: bool) -> Json:
     """The outer envelope of the Events API. `stranger`: it happened in a channel shared with another company."""
     return {
         "token": _VERIFICATION,
-        "team_id": HOME_TEAM,
-        "context_team_id": HOME_TEAM,
+        "team_id": team,
+        "context_team_id": team,
         "context_enterprise_id": None,
         "api_app_id": APP_ID,
         "event": event,
@@ -23,7 +23,7 @@ def event_callback(event: Json, *, event_id: str, at: int, stranger: bool) -> Js
         "authorizations": [
             {
                 "enterprise_id": None,
-                "team_id": HOME_TEAM,
+                "team_id": team,
                 "user_id": BOT_USER,
                 "is_bot": True,
                 "is_enterprise_install": False,
@@ -34,7 +34,7 @@ def event_callback(event: Json, *, event_id: str, at: int, stranger: bool) -> Js
     }
 
 
-def message_event(kind: str, actor: Actor, channel: Channel, message: Json) -> Json:
+def message_event(kind: str, actor: Actor, channel: Channel, message: Json, *, team: str) -> Json:
     """An app_mention or message event about one human message."""
     event: Json = {
         "user": actor.id,
@@ -47,7 +47,7 @@ def message_event(kind: str, actor: Actor, channel: Channel, message: Json) -> J
         "event_ts": message["ts"],
         "blocks": message.get("blocks", []),
     }
-    if actor.team_id != HOME_TEAM:
+    if actor.team_id != team:
         event |= {"user_team": actor.team_id, "source_team": actor.team_id}
     if message.get("thread_ts"):
         event |= {"thread_ts": message["thread_ts"], "parent_user_id": message.get("parent_user_id", BOT_USER)}
@@ -68,12 +68,12 @@ def home_opened(actor: Actor, channel_id: str, view: Json | None, event_ts: str)
     return event if view is None else event | {"view": view}
 
 
-def slash_command(actor: Actor, user: User | None, channel: Channel, **fields: str) -> dict[str, str]:
+def slash_command(actor: Actor, user: User | None, channel: Channel, *, team: str, **fields: str) -> dict[str, str]:
     """A slash command; the values are all strings, as a form would carry them."""
     return {
         "token": _VERIFICATION,
         "team_id": actor.team_id,
-        "team_domain": "home" if actor.team_id == HOME_TEAM else "other",
+        "team_domain": "home" if actor.team_id == team else "other",
         "channel_id": channel.id,
         "channel_name": "directmessage" if channel.im_with is not None else channel.name,
         "user_id": actor.id,
@@ -84,7 +84,7 @@ def slash_command(actor: Actor, user: User | None, channel: Channel, **fields: s
     }
 
 
-def interaction(kind: str, actor: Actor, user: User | None, **fields: Any) -> Json:
+def interaction(kind: str, actor: Actor, user: User | None, *, team: str, **fields: Any) -> Json:
     """The part all interactive payloads share; an outsider is recognisable by user.team_id alone."""
     name = user.name if user else actor.id.lower()
     return {
@@ -92,7 +92,7 @@ def interaction(kind: str, actor: Actor, user: User | None, **fields: Any) -> Js
         "user": {"id": actor.id, "username": name, "name": name, "team_id": actor.team_id},
         "api_app_id": APP_ID,
         "token": _VERIFICATION,
-        "team": {"id": HOME_TEAM, "domain": "home"},
+        "team": {"id": team, "domain": "home"},
         "enterprise": None,
         "is_enterprise_install": False,
         **fields,

@@ -6,7 +6,7 @@ from typing import Any
 from bot.sandbox import limits
 from bot.sandbox.errors import SlackError
 from bot.sandbox.model import Actor, Json, Message
-from bot.sandbox.seed import BOT_USER, HOME_TEAM
+from bot.sandbox.seed import BOT_USER
 from bot.sandbox.validate_message import checked_blocks, checked_text
 from bot.sandbox.world import World
 
@@ -76,7 +76,7 @@ class ResponseUrls:
                 ts=self._world.ts(),
                 channel=url.channel,
                 user=BOT_USER,
-                team=HOME_TEAM,
+                team=self._world.home_team,
                 text=words,
                 bot=True,
                 blocks=blocks,

@@ -2,15 +2,24 @@
 
 from dataclasses import dataclass
 
-from bot.sandbox.model import Channel, User, Usergroup
+from bot.sandbox.model import APP_ID, BOT_USER, HOME_TEAM, Channel, User, Usergroup
 
-HOME_TEAM = "T0000HOME"
 OTHER_TEAM = "T0000OTHER"
-BOT_USER = "UBOT"
 BOT_ID = "BBOT"
-APP_ID = "A0SANDBOX"
 BOT_TOKEN = "xoxb-sandbox"  # noqa: S105 - opens nothing but this stand-in
 APP_TOKEN = "xapp-sandbox"  # noqa: S105 - as above
+__all__ = [
+    "APP_ID",
+    "APP_TOKEN",
+    "BOT_ID",
+    "BOT_TOKEN",
+    "BOT_USER",
+    "HOME_TEAM",
+    "OTHER_TEAM",
+    "STORY",
+    "Seed",
+    "default_seed",
+]
 #: The sample's main job, offered as a first thing to say.
 STORY = (
     "@vobo refund yesterday's failed payments, mail the affected customers and delete the customers on the erasure list"
@@ -29,10 +38,10 @@ class Seed:
     prompts: list[str]
 
 
-def default_seed() -> Seed:
-    """A fresh copy of the default workspace."""
+def default_seed(home: str = HOME_TEAM) -> Seed:
+    """A fresh copy of the default workspace, whose own team is `home`."""
     return Seed(
-        users=_users(),
+        users=_users(home),
         usergroups=[
             Usergroup("S_BILLING", "billing", "Billing", ["U0001", "U0002", "U0006", "U0007"]),
             Usergroup("S_OPS_LEADS", "ops-leads", "Ops leads", ["U0002", "U0003"]),
@@ -50,8 +59,8 @@ def default_seed() -> Seed:
     )
 
 
-def _users() -> list[User]:
-    home, other = HOME_TEAM, OTHER_TEAM
+def _users(home: str) -> list[User]:
+    other = OTHER_TEAM
     return [
         User("U0005", home, "rosa", "Rosa Requester", "requester", "asks the agent, reviews nothing"),
         User("U0001", home, "bruno", "Bruno Billing", "reviewer", "billing"),

@@ -10,7 +10,7 @@ from bot.sandbox.office import Office
 from bot.sandbox.page import Page
 from bot.sandbox.steering import VERBS
 
-_OPEN = ("/api/", "/link/", "/response/", "/upload/")
+_OPEN = ("/api/", "/oauth/", "/link/", "/response/", "/upload/")
 _LARGEST = 16 * 1024 * 1024
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from bot.sandbox import limits
+from bot.sandbox.model import HOME_TEAM
 
 
 @dataclass
@@ -10,7 +11,9 @@ class Settings:
     """Times in seconds.
 
     `retry_delays` are the waits before the three redeliveries of an event; `deliver_to` and `signing_secret`
-    switch from Socket Mode to signed HTTP; `subscriptions` are the events the app asked for.
+    switch from Socket Mode to signed HTTP; `subscriptions` are the events the app asked for. `team_id` and `team_name`
+    are the workspace's own. With `client_id` and `client_secret` it can be asked to install the app; the tokens then
+    run out after `token_seconds`, where that is given.
     """
 
     ack_timeout: float = limits.ACK_SECONDS
@@ -21,6 +24,16 @@ class Settings:
     post_per_second: float = 1.0
     deliver_to: str | None = None
     signing_secret: str | None = None
+    team_id: str = HOME_TEAM
+    team_name: str = "Home"
+    client_id: str | None = None
+    client_secret: str | None = None
+    token_seconds: int | None = None
     subscriptions: frozenset[str] = field(
-        default_factory=lambda: frozenset({"app_mention", "message.channels", "message.im", "app_home_opened"})
+        default_factory=lambda: frozenset(
+            {
+                *("app_mention", "message.channels", "message.im", "app_home_opened"),
+                *("app_uninstalled", "tokens_revoked"),
+            }
+        )
     )

@@ -10,6 +10,7 @@ from bot.sandbox.model import Channel, Json, Message, Usergroup
 from bot.sandbox.office import Office
 from bot.sandbox.seed import BOT_USER
 from bot.sandbox.view_stacks import View
+from bot.sandbox.writing import emit
 
 Verb = Callable[[Office, Json], Awaitable[Json]]
 _USER_FLAGS = ("deleted", "is_restricted", "is_ultra_restricted", "is_bot", "is_stranger", "team_id", "real_name")
@@ -61,6 +62,22 @@ async def token(office: Office, args: Json) -> Json:
     tokens = office.world.bot_tokens | office.world.app_tokens
     office.world.revoked_tokens = tokens if args.get("revoked") else set()
     return {"revoked": sorted(office.world.revoked_tokens)}
+
+
+async def uninstall(office: Office, _args: Json) -> Json:
+    """Somebody removes the app from the workspace: its tokens are void, and it is told so."""
+    gone = office.world.oauth.uninstall()
+    office.world.revoked_tokens |= gone
+    wanted = office.world.settings.subscriptions
+    revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [BOT_USER]}}
+    events = [one for one in (revoked, {"type": "app_uninstalled"}) if one["type"] in wanted]
+    return {"revoked": sorted(gone), "deliveries": [emit(office, str(one["type"]), one) for one in events]}
+
+
+async def expire_tokens(office: Office, _args: Json) -> Json:
+    """Twelve hours pass, for tokens alone."""
+    office.world.oauth.expire()
+    return {}
 
 
 async def rate_limits(office: Office, args: Json) -> Json:
@@ -171,6 +188,8 @@ VERBS: dict[str, Verb] = {
     "channel": channel,
     "token": token,
     "rate_limits": rate_limits,
+    "uninstall": uninstall,
+    "expire_tokens": expire_tokens,
     "user": user,
     "usergroup": usergroup,
     "advance": advance,

@@ -42,7 +42,9 @@ async def submit(office: Office, actor: Actor, typed: Json, *, force: bool = Fal
         "view": told_view(view),
         "response_urls": [],
     }
-    payload = payloads.interaction("view_submission", actor, office.world.users.get(actor.id), **fields)
+    payload = payloads.interaction(
+        "view_submission", actor, office.world.users.get(actor.id), team=office.world.home_team, **fields
+    )
     delivery = await office.courier.interaction("interactive", "view_submission", payload)
     return _answered(office, actor, view, acked=delivery.acked, response=delivery.response)
 
@@ -113,7 +115,9 @@ async def close_view(office: Office, actor: Actor, *, everything: bool = False) 
     for one in closed:
         if one.body.get("notify_on_close"):
             fields: Json = {"view": told_view(one), "is_cleared": cleared}
-            payload = payloads.interaction("view_closed", actor, office.world.users.get(actor.id), **fields)
+            payload = payloads.interaction(
+                "view_closed", actor, office.world.users.get(actor.id), team=office.world.home_team, **fields
+            )
             delivery = await office.courier.interaction("interactive", "view_closed", payload)
             heard.append(delivery.id)
     return {"closed": [one.id for one in closed], "deliveries": heard}

@@ -19,11 +19,12 @@ class View:
     actor: Actor
     hash: str
     root_id: str
+    team_id: str
     previous_id: str | None = None
     state: Json = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
 
-    def to_slack(self, team_id: str, values: Json | None = None) -> Json:
+    def to_slack(self, values: Json | None = None) -> Json:
         """As Slack writes it in payloads and answers."""
         defaults = {"private_metadata": "", "callback_id": "", "external_id": "", "title": None, "close": None}
         flags = {"submit": None, "clear_on_close": False, "notify_on_close": False}
@@ -33,13 +34,13 @@ class View:
                 **flags,
                 **self.body,
                 "id": self.id,
-                "team_id": team_id,
+                "team_id": self.team_id,
                 "state": {"values": values or {}},
                 "hash": self.hash,
                 "previous_view_id": self.previous_id,
                 "root_view_id": self.root_id,
                 "app_id": APP_ID,
-                "app_installed_team_id": team_id,
+                "app_installed_team_id": self.team_id,
                 "bot_id": BOT_ID,
             }
         )
@@ -152,7 +153,7 @@ class ViewStacks:
 
     def _made(self, actor: Actor, body: Json) -> View:
         view_id = f"V{self._world.token().upper()}"
-        return View(view_id, self._named(body), actor, self._hash(), view_id)
+        return View(view_id, self._named(body), actor, self._hash(), view_id, self._world.home_team)
 
     def _named(self, body: Json) -> Json:
         return {**copy.deepcopy(body), "blocks": self._world.named(body["blocks"]) or []}

@@ -9,7 +9,8 @@ from typing import Any
 from bot.sandbox.clock import Clock
 from bot.sandbox.errors import SandboxError, SlackError
 from bot.sandbox.model import Actor, Channel, Json, Message, User, Usergroup
-from bot.sandbox.seed import BOT_USER, HOME_TEAM, Seed, default_seed
+from bot.sandbox.oauth import OAuth
+from bot.sandbox.seed import BOT_USER, Seed, default_seed
 from bot.sandbox.settings import Settings
 from bot.sandbox.validate_blocks import Block, controls_of, walk
 
@@ -18,7 +19,7 @@ class World:
     """People, channels and messages; `changed` wakes every open page."""
 
     def __init__(self, settings: Settings, seed: Seed | None = None, clock: Clock | None = None) -> None:
-        seed = seed or default_seed()
+        seed = seed or default_seed(settings.team_id)
         self.settings = settings
         self.clock = clock or Clock()
         self.token: Callable[[], str] = lambda: secrets.token_hex(8)
@@ -28,6 +29,7 @@ class World:
         self.bot_tokens = set(seed.bot_tokens)
         self.app_tokens = set(seed.app_tokens)
         self.revoked_tokens: set[str] = set()
+        self.oauth = OAuth(settings, self.clock.now)
         self.prompts = list(seed.prompts)
         self.notices: list[Json] = []
         self.drafts: dict[tuple[str, str, str], Json] = {}
@@ -135,4 +137,4 @@ class World:
     @property
     def home_team(self) -> str:
         """The team the app is installed in."""
-        return HOME_TEAM
+        return self.settings.team_id

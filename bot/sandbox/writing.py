@@ -4,7 +4,7 @@ from bot.sandbox import payloads
 from bot.sandbox.errors import SandboxError, SlackError
 from bot.sandbox.model import Actor, Channel, Json, Message
 from bot.sandbox.office import Office
-from bot.sandbox.seed import BOT_USER, HOME_TEAM
+from bot.sandbox.seed import BOT_USER
 from bot.sandbox.typed import rich_text, typed
 
 _SILENCE = "vobo did not answer in time. Slack shows this when an app does not acknowledge within 3 seconds."
@@ -65,15 +65,18 @@ def _kinds(office: Office, place: Channel, words: str) -> list[str]:
 
 
 def _heard(office: Office, kind: str, actor: Actor, place: Channel, told: Json) -> str:
-    event = payloads.message_event(kind, actor, place, told)
-    return emit(office, kind, event, stranger=actor.team_id != HOME_TEAM)
+    home = office.world.home_team
+    event = payloads.message_event(kind, actor, place, told, team=home)
+    return emit(office, kind, event, stranger=actor.team_id != home)
 
 
 def emit(office: Office, kind: str, event: Json, *, stranger: bool = False) -> str:
     """Send one event on its way and return the id of its delivery."""
     world = office.world
     event_id = f"Ev{world.token().upper()}"
-    outer = payloads.event_callback(event, event_id=event_id, at=int(world.clock.now()), stranger=stranger)
+    outer = payloads.event_callback(
+        event, team=world.home_team, event_id=event_id, at=int(world.clock.now()), stranger=stranger
+    )
     return office.courier.event(kind, outer).id
 
 
@@ -91,7 +94,7 @@ async def slash(office: Office, actor: Actor, channel: str, command: str, text: 
         "trigger_id": office.triggers.issue(actor),
         "response_url": office.response_urls.issue(actor, place.id, None),
     }
-    payload = payloads.slash_command(actor, world.users.get(actor.id), place, **fields)
+    payload = payloads.slash_command(actor, world.users.get(actor.id), place, team=world.home_team, **fields)
     delivery = await office.courier.interaction("slash_commands", "slash_command", payload)
     if not delivery.acked:
         world.notice(actor, f"{command} failed with the error “dispatch_failed”. {_SILENCE}")
@@ -109,6 +112,6 @@ async def open_home(office: Office, actor: Actor) -> Json:
     shown = office.views.home(actor)
     if "app_home_opened" not in world.settings.subscriptions:
         return {"delivery": None}
-    view = shown.to_slack(HOME_TEAM) if shown else None
+    view = shown.to_slack() if shown else None
     event = payloads.home_opened(actor, world.direct(actor.id).id, view, world.ts())
-    return {"delivery": emit(office, "app_home_opened", event, stranger=actor.team_id != HOME_TEAM)}
+    return {"delivery": emit(office, "app_home_opened", event, stranger=actor.team_id != world.home_team)}

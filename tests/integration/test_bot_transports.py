@@ -140,6 +140,15 @@ def test_the_check_says_that_the_bot_can_start_or_everything_that_keeps_it(
     assert "reviewers.toml is for T0000AWAY" in ill.output
 
 
+def test_nobody_asks_slack_who_the_bot_is_before_a_click_is_acknowledged(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(4_900))
+    office.card(batch)
+    asked = len(office.slack.calls("auth.test"))
+    assert office.press(BRUNO, batch, "call.approve", FIRST)["acked"]
+    assert len(office.slack.calls("auth.test")) == asked
+
+
 def test_the_manifest_asks_for_exactly_what_the_bot_uses() -> None:
     manifest = (Path(__file__).resolve().parents[2] / "bot" / "manifest.yaml").read_text()
     scopes = set(re.findall(r"^      - ([a-z_]+:[a-z.]+|commands)", manifest, re.MULTILINE))
