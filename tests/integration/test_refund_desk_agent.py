@@ -1,146 +1,28 @@
 """The sample from a request to its effects: real law, real store, real shop; the planner stands in for a model."""
 
 import asyncio
-import contextlib
-import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
-from agents import Model
 
-from approvals.lifecycle import Cause, RunState, State
-from approvals.models import Call, Decision, Person
-from approvals.outcomes import Answer
-from approvals.store import Store
-from approvals.vault import Vault
-from builders import CHANNEL, STATE_KEY, THREAD
-from policies.arguments import canonical_text
-from policies.edits import difference
-from policies.law import load_law
+from approvals.lifecycle import Cause, State
+from approvals.models import Decision
 from policies.rules.refunds import RefundPayments
-from worker import batches, refresh, runs
-from worker.deps import Deps
-from worker.refund_desk import build_agent
-from worker.refund_desk.planner import OfflinePlanner
-from worker.refund_desk.shop.database import Shop
-from worker.refund_desk.shop.effects import Effects, read_effects
-from worker.refund_desk.shop.load import load_all, sample_payments
-from worker.refund_desk.shop.meanwhile import EVENTS
+from refund_desk import ALL, BRUNO, OLGA, OMAR, RITA, RefundDesk, a_shop
 from worker.refund_desk.shop.tables import Payment
 from worker.refund_desk.tools import all_tools
 
-TEAM, ROSA, BRUNO, OLGA, OMAR, RITA = "T0000HOME", "U0005", "U0001", "U0002", "U0003", "U0004"
-ALL = "refund yesterday's failed payments, mail the affected customers and delete the customers on the erasure list"
-REVIEWERS = Path(__file__).parents[2] / "policies" / "rules" / "reviewers.toml"
-
-
-class Office:
-    """One run of the refund desk, its reviewers, and the shop it works on."""
-
-    def __init__(self, client: redis.Redis, shop: Shop) -> None:
-        self.store = Store.open(client, Vault.from_text(STATE_KEY), tenant=TEAM)
-        self.store.people.set_home_team(TEAM)
-        self.store.ledger.vouch(self.store.ledger.server())
-        self.law = load_law(["policies.rules"], REVIEWERS.read_text())
-        self.shop = shop
-
-    @property
-    def deps(self) -> Deps:
-        @contextlib.asynccontextmanager
-        async def model() -> AsyncIterator[Model]:
-            yield OfflinePlanner()
-
-        return Deps(self.store, self.law, {"default": build_agent}, model, retry_delays_ms=(0,) * 8)
-
-    def ask(self, request: str) -> list[Call]:
-        started = self.store.runs.start(
-            "run_1", request=request, requester=ROSA, channel=CHANNEL, thread_ts=THREAD, agent="default"
-        )
-        assert started.ok
-        self.advance()
-        return self.calls()
-
-    def advance(self) -> None:
-        """As the clock would, until people or nobody can go on."""
-        for _ in range(12):
-            asyncio.run(runs.advance(self.deps, "run_1"))
-            for batch in sorted({call.batch for call in self.calls() if call.batch}):
-                asyncio.run(batches.execute(self.deps, batch))
-
-    def calls(self) -> list[Call]:
-        run = self.store.runs.load("run_1")
-        assert run is not None
-        return [call for pause in range(1, run.pause + 1) for call in self.store.calls.of_pause("run_1", pause)]
-
-    def of(self, tool: str) -> Call:
-        return next(call for call in self.calls()[::-1] if call.tool == tool)
-
-    def decide(self, tool: str, verdict: str, *people: str) -> None:
-        for user in people:
-            call = self._posted(tool)
-            decision = Decision(call=call.key, version=call.version, verdict=verdict, reviewer=user, name=user)
-            verb = self.store.calls.approve if verdict == "approve" else self.store.calls.reject
-            answer: Answer = verb(call.key, version=call.version, decision=decision, person=self.see(user))
-            assert answer.ok, answer
-
-    def lower(self, user: str, payment_id: str, minor: int) -> None:
-        call = self._posted("refund_payments")
-        before = RefundPayments.model_validate_json(call.content.arguments)
-        asked = json.loads(call.content.arguments)
-        for line in asked["lines"]:
-            if line["payment_id"] == payment_id:
-                line["amount"]["minor"] = minor
-        after = RefundPayments.model_validate_json(json.dumps(asked))
-        changed = {"arguments": canonical_text(after), "previous": difference(before, after)}
-        content = call.content.model_copy(update=changed)
-        decision = Decision(call=call.key, version=call.version, verdict="edit", reviewer=user, name=user)
-        person = self.see(user)
-        answer = self.store.calls.edit(
-            call.key, version=call.version, decision=decision, person=person, content=content
-        )
-        assert answer.ok, answer
-        asyncio.run(refresh.refresh(self.deps, call.key))
-
-    def see(self, user: str) -> Person:
-        return self.store.people.put(Person(user=user, name=user, team=TEAM))
-
-    def happen(self, name: str) -> None:
-        with self.shop.writing() as session:
-            EVENTS[name](session)
-
-    def effects(self) -> Effects:
-        with self.shop.reading() as session:
-            return read_effects(session)
-
-    @property
-    def answer(self) -> str:
-        run = self.store.runs.load("run_1")
-        assert run is not None
-        assert run.state is RunState.COMPLETED, (run.state, run.reason)
-        return run.answer or ""
-
-    def _posted(self, tool: str) -> Call:
-        cards = sorted({call.batch for call in self.calls() if call.batch and call.state is State.PENDING_REVIEW})
-        for number, batch in enumerate(cards, start=1):
-            assert self.store.batches.record_posted(batch, channel=CHANNEL, ts=f"{number}.1").ok
-        return self.of(tool)
-
 
 @pytest.fixture
-def office(redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
+def office(redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RefundDesk:
     url = f"sqlite:///{tmp_path}/shop.db"
     monkeypatch.setenv("VOBO_SHOP_URL", url)
-    shop = Shop.open(url)
-    shop.create()
-    with shop.writing() as session:
-        load_all(session, sample_payments())
-    return Office(redis_client, shop)
+    return RefundDesk(redis_client, a_shop(url))
 
 
-def test_the_main_request_becomes_three_cards_with_what_a_reviewer_must_know(office: Office) -> None:
+def test_the_main_request_becomes_three_cards_with_what_a_reviewer_must_know(office: RefundDesk) -> None:
     calls = office.ask(ALL)
     assert len({call.batch for call in calls}) == 3
     assert [(call.content.preview.headline, call.content.requirement.radius) for call in calls] == [
@@ -161,7 +43,7 @@ def test_the_main_request_becomes_three_cards_with_what_a_reviewer_must_know(off
     assert "4,120.00 EUR" in (calls[0].content.reason or "")
 
 
-def test_what_is_approved_happens_once_and_what_is_not_is_not_claimed(office: Office) -> None:
+def test_what_is_approved_happens_once_and_what_is_not_is_not_claimed(office: RefundDesk) -> None:
     office.ask(ALL)
     office.lower(BRUNO, "pay_0009", 25_000)
     office.decide("refund_payments", "approve", OLGA)
@@ -184,7 +66,7 @@ def test_what_is_approved_happens_once_and_what_is_not_is_not_claimed(office: Of
     assert len(office.effects().refunds) == 38
 
 
-def test_payments_that_fail_overnight_do_not_change_what_was_approved(office: Office) -> None:
+def test_payments_that_fail_overnight_do_not_change_what_was_approved(office: RefundDesk) -> None:
     office.ask("refund yesterday's failed payments")
     office.decide("refund_payments", "approve", BRUNO, OLGA)
     office.happen("overnight")
@@ -192,7 +74,7 @@ def test_payments_that_fail_overnight_do_not_change_what_was_approved(office: Of
     assert {refund.payment_id for refund in office.effects().refunds} == {f"pay_{n:04}" for n in range(1, 39)}
 
 
-def test_a_payment_that_changed_meanwhile_goes_back_to_review(office: Office) -> None:
+def test_a_payment_that_changed_meanwhile_goes_back_to_review(office: RefundDesk) -> None:
     office.ask("refund yesterday's failed payments")
     office.decide("refund_payments", "approve", BRUNO, OLGA)
     with office.shop.writing() as session:
@@ -203,7 +85,7 @@ def test_a_payment_that_changed_meanwhile_goes_back_to_review(office: Office) ->
     assert "pay_0007: customer_id cus_0007 -> cus_0001" in call.content.previous
 
 
-def test_a_customer_who_owes_something_meanwhile_is_not_erased_and_neither_are_the_others(office: Office) -> None:
+def test_a_customer_who_owes_something_meanwhile_is_not_erased_and_neither_are_the_others(office: RefundDesk) -> None:
     office.ask("delete the customers on the erasure list")
     for _ in range(2):
         call = next(call for call in office.calls() if call.state is State.PENDING_REVIEW)
@@ -218,7 +100,7 @@ def test_a_customer_who_owes_something_meanwhile_is_not_erased_and_neither_are_t
     assert "cus_0330" not in {deletion.customer_id for deletion in office.effects().deletions}
 
 
-def test_a_tag_that_means_another_image_now_is_not_deployed(office: Office) -> None:
+def test_a_tag_that_means_another_image_now_is_not_deployed(office: RefundDesk) -> None:
     (call,) = office.ask("deploy dep_0042")
     assert any(
         "DESTROYS DATA: 0188_drop_legacy_invoices (about 118,204 rows)" in line for line in call.content.preview.impact
@@ -231,7 +113,7 @@ def test_a_tag_that_means_another_image_now_is_not_deployed(office: Office) -> N
     assert any(line.startswith("digests web: sha256:a21e") for line in call.content.previous)
 
 
-def test_a_small_refund_and_a_draft_run_unasked(office: Office) -> None:
+def test_a_small_refund_and_a_draft_run_unasked(office: RefundDesk) -> None:
     office.ask("refund pay_0002 and draft a report")
     done = office.effects()
     assert [(refund.payment_id, refund.minor) for refund in done.refunds] == [("pay_0002", 2900)]
@@ -239,7 +121,7 @@ def test_a_small_refund_and_a_draft_run_unasked(office: Office) -> None:
     assert "without asking anybody" in office.answer
 
 
-def test_currencies_that_no_rule_pays_are_refused_and_said_so(office: Office) -> None:
+def test_currencies_that_no_rule_pays_are_refused_and_said_so(office: RefundDesk) -> None:
     office.happen("mixed-currency")
     office.ask("refund yesterday's failed payments in JPY")
     assert office.of("refund_payments").cause is Cause.POLICY
@@ -247,7 +129,7 @@ def test_currencies_that_no_rule_pays_are_refused_and_said_so(office: Office) ->
     assert "Refunds are paid in EUR only, not in JPY." in office.answer
 
 
-def test_a_receipt_is_found_by_its_key_after_the_worker_was_lost(office: Office) -> None:
+def test_a_receipt_is_found_by_its_key_after_the_worker_was_lost(office: RefundDesk) -> None:
     office.ask("refund pay_0002 and pay_0003")
     office.decide("refund_payments", "approve", BRUNO)
     tool = next(tool for tool in all_tools() if tool.name == "refund_payments")
