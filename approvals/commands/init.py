@@ -1,55 +1,27 @@
 import keyword
+import os
 import re
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from approvals.commands.init_env import env_text, manifest_text
+from approvals.commands.init_law import first_rule, reviewers_toml
+from approvals.redis_address import Address
 from approvals.settings import SettingsRefused
+from approvals.vault import new_key
 from policies.law import load_law
 from policies.reviewers import Reviewers
 
 _USER = re.compile(r"[UW][A-Z0-9_]+")
-
-REVIEWERS = """\
-# Who may be asked, and when. Read when bot and worker start; docs/policies.md explains every key.
-# Ids are Slack's own: users U..., usergroups S..., the workspace T... (Slack: profile, "Copy member ID").
-
-team = "{team}"
-strictest = "reviewers"   # asked for tools without a rule, and whenever a rule or check fails
-ops = [{ops}]
-
-[tiers.reviewers]
-users = [{reviewers}]
-
-[deadlines]
-zone = "{zone}"
-
-[development]
-self_approval = {self_approval}
-"""
-
-RULE = '''\
-"""The first rule. Start strict: everything that cannot be undone asks; allow more once you have seen what is asked."""
-
-from policies.arguments import Arguments, Id
-from policies.requirement import Requirement
-from policies.risk import Risk
-from policies.rule import Ask, NoFacts, Spend, rule
-
-
-class {model}(Arguments):
-    """Say here what the tool does; the model reads it. Mark what a reviewer may change, see docs/policies.md."""
-
-    subject: Id
-
-
-@rule({model}, risk=Risk.IRREVERSIBLE)
-def {tool}(ask: Ask[{model}, NoFacts], so_far: Spend) -> Requirement:  # noqa: ARG001 - it costs no money
-    """Every call asks one person. Add `.auto_when(condition, "why")` for what is small enough to run unasked."""
-    return Requirement(radius="{words}", resources=(ask.args.subject,)).needs(
-        "reviewers", because="It cannot be undone."
-    )
-'''
+_CHANNEL = re.compile(r"[CG][A-Z0-9_]+")
+_SAMPLE = "sample"
+_LATER = "(Enter: later)"
+#: Only the owner reads it: it holds tokens and the keys to what is stored.
+_SECRET_MODE = 0o600
 
 
 @click.command()
@@ -57,41 +29,113 @@ def {tool}(ask: Ask[{model}, NoFacts], so_far: Spend) -> Requirement:  # noqa: A
 @click.option("--team", prompt="Id of your Slack workspace (T...)", help="Id of your Slack workspace.")
 @click.option("--reviewer", "reviewers", multiple=True, help="Slack user id of somebody who may decide; repeatable.")
 @click.option("--ops", "operators", multiple=True, help="Slack user id of an operator; the reviewers when not given.")
-@click.option("--tool", prompt="Name of your first tool", help="Name of the function tool that needs approval.")
+@click.option("--tool", help=f"Name of the function tool that needs approval, or `{_SAMPLE}`.")
 @click.option("--zone", default="UTC", help="Time zone of your business hours, for example Europe/Berlin.")
 @click.option("--self-approval", is_flag=True, help="Development only: whoever starts a run may approve it.")
-def init(  # noqa: PLR0917 - click passes each option
-    into: Path,
-    team: str,
-    reviewers: tuple[str, ...],
-    operators: tuple[str, ...],
-    tool: str,
-    zone: str,
-    self_approval: bool,  # noqa: FBT001 - click passes a flag by name
-) -> None:
-    """Write a first rule and a reviewers.toml in which everything irreversible asks."""
-    if not reviewers:
+@click.option("--redis-url", help="Where the state is kept.")
+@click.option("--http", "host", help="HTTP instead of Socket Mode: the https address at which Slack reaches the bot.")
+@click.option("--port", default=3000, show_default=True, help="With --http: where the bot listens.")
+@click.option("--ops-channel", help="Id of the channel where ops reads alerts (C...).")
+@click.option("--model", help="Name of the model; left out, the sample's offline planner.")
+@click.option("--ask/--no-ask", default=None, help="Ask for what is not given. Default: at a terminal.")
+def init(*, into: Path, ask: bool | None, **given: Any) -> None:
+    """Write .env, the Slack app's manifest, a reviewers.toml, and a first rule. Nothing is overwritten.
+
+    Tokens are only ever typed in, and never shown: what is left out is written into .env later.
+    """
+    asking = sys.stdin.isatty() if ask is None else ask
+    if given["tool"] is None:
+        given["tool"] = _tool() if asking or not given["reviewers"] else _SAMPLE
+    if not given["reviewers"]:
         typed = click.prompt("Slack user ids of those who may decide (U..., comma-separated)")
-        reviewers = tuple(part.strip() for part in str(typed).split(",") if part.strip())
-    _check(tool, (*reviewers, *operators))
-    text = REVIEWERS.format(
-        team=team,
-        ops=_listed(operators or reviewers),
-        reviewers=_listed(reviewers),
-        zone=zone,
-        self_approval="true" if self_approval else "false",
-    )
-    Reviewers.from_toml(text)
-    load_law(["policies.rules.lookups"], text)  # the tables that are not about people, such as the zone
-    model = "".join(part.title() for part in tool.split("_"))
-    rule = RULE.format(tool=tool, model=model, words=tool.replace("_", " "))
-    files = {into / "reviewers.toml": text, into / "rules" / "__init__.py": "", into / "rules" / f"{tool}.py": rule}
+        given["reviewers"] = tuple(part.strip() for part in str(typed).split(",") if part.strip())
+    _check(given["tool"], (*given["reviewers"], *given["operators"]))
+    files = {**_law_files(into, given), **_deployment_files(into, {**given, **(_asked(given) if asking else {})})}
     _write(files)
     click.echo(f"Written: {', '.join(map(str, files))}.")
-    click.echo(f"Set VOBO_RULES=rules and VOBO_REVIEWERS={into / 'reviewers.toml'}, then run `vobo policies check`.")
+    for line in _next(into, sample=given["tool"] == _SAMPLE):
+        click.echo(line)
 
 
-def _check(tool: str, users: tuple[str, ...]) -> None:
+def _tool() -> str:
+    return str(click.prompt(f"Name of your first tool ({_SAMPLE}: begin with the sample refund desk)", default=_SAMPLE))
+
+
+def _law_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
+    sample = given["tool"] == _SAMPLE
+    named = {name: given[name] for name in ("team", "reviewers", "operators", "zone", "self_approval")}
+    text = reviewers_toml(**named, sample=sample)
+    Reviewers.from_toml(text)
+    load_law(["policies.rules.lookups"], text)  # the tables that are not about people, such as the zone
+    if sample:
+        return {into / "reviewers.toml": text}
+    rules = into / "rules"
+    return {
+        into / "reviewers.toml": text,
+        rules / "__init__.py": "",
+        rules / f"{given['tool']}.py": first_rule(given["tool"]),
+    }
+
+
+def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What somebody at a terminal is asked beside the law. An empty answer means later."""
+    found: dict[str, Any] = {}
+    if given["redis_url"] is None:
+        found["redis_url"] = click.prompt("Redis or Valkey that keeps the state", default="redis://localhost:6379/0")
+    if given["host"] is None:
+        found["host"] = click.prompt("Address at which Slack reaches the bot (Enter: Socket Mode)", default="") or None
+    if given["ops_channel"] is None:
+        found["ops_channel"] = click.prompt(f"Id of the channel for ops, C... {_LATER}", default="")
+    if given["model"] is None:
+        found["model"] = click.prompt("Name of the model (Enter: the offline planner)", default="")
+    secrets = {"SLACK_BOT_TOKEN": "Bot token, xoxb-..."}
+    host, model = given["host"] or found.get("host"), given["model"] or found.get("model")
+    secrets |= {"SLACK_SIGNING_SECRET": "Signing secret"} if host else {"SLACK_APP_TOKEN": "App token, xapp-..."}
+    secrets |= {"OPENAI_API_KEY": "OPENAI_API_KEY"} if model else {}
+    for name, words in secrets.items():
+        found[name] = click.prompt(f"{words} {_LATER}", default="", hide_input=True, show_default=False)
+    return found
+
+
+def _deployment_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
+    url, host, channel = given["redis_url"] or "redis://localhost:6379/0", given["host"], given["ops_channel"] or ""
+    Address.of(url)
+    if channel and not _CHANNEL.fullmatch(channel):
+        raise SettingsRefused(f"{channel!r} is not a Slack channel id; ids look like C0123ABCD, not #name.")
+    for name, start in (("SLACK_BOT_TOKEN", "xoxb-"), ("SLACK_APP_TOKEN", "xapp-")):
+        if given.get(name) and not given[name].startswith(start):
+            raise SettingsRefused(f"What you typed as {name} is none: it begins with {start}.")
+    by_http = {"SLACK_APP_TOKEN": None, "SLACK_SIGNING_SECRET": given.get("SLACK_SIGNING_SECRET", "")}
+    values: dict[str, str | None] = {
+        "REDIS_URL": url,
+        "VOBO_STATE_KEYS": new_key(),
+        "SLACK_BOT_TOKEN": given.get("SLACK_BOT_TOKEN", ""),
+        "VOBO_OPS_CHANNEL": channel,
+        "VOBO_REVIEWERS": "reviewers.toml",
+        **({**by_http, "PORT": str(given["port"])} if host else {"SLACK_APP_TOKEN": given.get("SLACK_APP_TOKEN", "")}),
+        **({} if given["tool"] == _SAMPLE else {"VOBO_RULES": "rules"}),
+        **({"VOBO_MODEL": given["model"], "OPENAI_API_KEY": given.get("OPENAI_API_KEY", "")} if given["model"] else {}),
+    }
+    return {into / ".env": env_text(values), into / "manifest.yaml": manifest_text(host)}
+
+
+def _next(into: Path, *, sample: bool) -> list[str]:
+    """What to do now, in order."""
+    there = [] if into == Path() else [f"cd {into}"]
+    own = (
+        [] if sample else ["Write the tool (docs/your-own-agent.md) and set VOBO_AGENT in .env; `vobo policies check`."]
+    )
+    return [
+        "Now:",
+        *(f"  {line}" for line in there),
+        "  Create the Slack app from manifest.yaml (api.slack.com/apps, From a manifest), install it, invite it.",
+        *(f"  {line}" for line in own),
+        "  vobo doctor            # says what is missing in .env and in Slack",
+        "  python -m bot          # and beside it: python -m worker, python -m worker.clock",
+    ]
+
+
+def _check(tool: str, users: Sequence[str]) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", tool) or keyword.iskeyword(tool):
         raise SettingsRefused(
             f"{tool!r} cannot be the name of a tool; write it as a Python function, such as send_mail."
@@ -101,14 +145,20 @@ def _check(tool: str, users: tuple[str, ...]) -> None:
             raise SettingsRefused(f"{user!r} is not a Slack user id; ids look like U0123ABCD, not @name.")
 
 
-def _listed(users: tuple[str, ...]) -> str:
-    return ", ".join(f'"{user}"' for user in dict.fromkeys(users))
-
-
 def _write(files: dict[Path, str]) -> None:
+    """All of them, or none."""
     there = [path for path in files if path.exists()]
     if there:
         raise SettingsRefused(f"{there[0]} exists already, and nothing is overwritten. Use --into another directory.")
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    written: list[Path] = []
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written.append(path)
+            mode = _SECRET_MODE if path.name == ".env" else 0o666
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+                file.write(text)
+    except OSError as failed:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise SettingsRefused(f"{failed.filename} cannot be written ({failed.strerror}); nothing was kept.") from failed
