@@ -7,6 +7,7 @@ from typing import Any
 
 from slack_bolt import Ack, App, BoltResponse
 from slack_bolt.authorization import AuthorizeResult
+from slack_sdk import WebClient
 
 from bot import actions, home_tab, past, run_controls, starts, undoing
 from bot.ack_time import TimedApp
@@ -57,7 +58,7 @@ def create_app(deps: Deps) -> App:
     """A Bolt app over these dependencies; the same for Socket Mode and HTTP."""
     app = TimedApp(
         deps.timings,
-        client=deps.client,
+        client=WebClient(base_url=deps.client.base_url, timeout=deps.client.timeout, retry_handlers=[]),
         authorize=_known(deps),
         signing_secret=deps.signing_secret or "not used in Socket Mode",
         listener_executor=ThreadPoolExecutor(LISTENERS, thread_name_prefix="listener"),
@@ -79,7 +80,9 @@ def create_app(deps: Deps) -> App:
 
 
 def _known(deps: Deps) -> Callable[..., AuthorizeResult]:
-    """Whose app this is, known since the start. Bolt would ask Slack at the first click, before it acknowledges."""
+    """Whose app this is, known since the start. Bolt would ask Slack at the first click, before it acknowledges, and
+    would keep the token it was made with; a renewed one must count at once.
+    """
 
     def authorize(team_id: str | None = None, enterprise_id: str | None = None) -> AuthorizeResult:
         return AuthorizeResult(
