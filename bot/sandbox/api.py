@@ -41,7 +41,7 @@ class Api:
             web.post("/response/{name}", self.response_url),
             web.post("/upload/{file_id}", self.upload),
             web.get("/files/{file_id}", self.file),
-            web.get("/oauth/v2/authorize", self.authorize),
+            web.route("*", "/oauth/v2/authorize", self.authorize),
         ]
 
     async def method(self, request: web.Request) -> web.StreamResponse:
@@ -76,14 +76,15 @@ class Api:
 
     async def authorize(self, request: web.Request) -> web.Response:
         """The page that asks whether to install the app, and the way back."""
-        oauth = self._office.world.oauth
+        oauth, query = self._office.world.oauth, dict(request.query)
+        pressed = (await request.post()).get("decision")
         try:
-            back = oauth.answer(dict(request.query))
+            if pressed is None:
+                return web.Response(text=oauth.question(query), content_type="text/html")
+            back = oauth.answer(query, allow=pressed == "allow")
         except SlackError as refused:
             return web.Response(status=400, text=f"Something went wrong: {refused.code}")
-        if back is not None:
-            raise web.HTTPFound(back)
-        return web.Response(text=oauth.question(dict(request.query)), content_type="text/html")
+        raise web.HTTPFound(back)
 
     async def upload(self, request: web.Request) -> web.Response:
         """Take the content of a file whose upload was announced."""
@@ -135,6 +136,8 @@ class Api:
             raise SlackError("not_authed")
         if token in world.revoked_tokens or world.oauth.revoked(token):
             raise SlackError("token_revoked")
+        if world.oauth.gone(token):
+            raise SlackError("account_inactive")
         if world.oauth.expired(token):
             raise SlackError("token_expired")
         if token not in world.bot_tokens | world.app_tokens:

@@ -2,6 +2,7 @@
 
 from bot.sandbox.api_call import Call, page
 from bot.sandbox.errors import SlackError
+from bot.sandbox.installing import uninstall
 from bot.sandbox.model import Json, Usergroup
 from bot.sandbox.seed import BOT_ID, BOT_USER
 
@@ -32,6 +33,13 @@ async def oauth_access(call: Call) -> Json:
     return granted
 
 
+async def uninstall_app(call: Call) -> Json:
+    """apps.uninstall: the app removes itself from the workspace."""
+    call.office.world.oauth.check_app(call.args)
+    uninstall(call.office)
+    return {}
+
+
 async def open_connection(call: Call) -> Json:
     """apps.connections.open."""
     return {"url": call.office.sockets.invite()}
@@ -40,7 +48,7 @@ async def open_connection(call: Call) -> Json:
 async def team_info(call: Call) -> Json:
     """team.info."""
     own = {"id": call.office.world.home_team, "name": call.office.world.settings.team_name}
-    return {"team": {**own, "domain": "home", "email_domain": "example.test"}}
+    return {"team": {**own, "domain": call.office.world.settings.team_domain, "email_domain": "example.test"}}
 
 
 async def user_info(call: Call) -> Json:
@@ -84,6 +92,7 @@ METHODS = {
     "auth.revoke": auth_revoke,
     "oauth.v2.access": oauth_access,
     "apps.connections.open": open_connection,
+    "apps.uninstall": uninstall_app,
     "team.info": team_info,
     "users.info": user_info,
     "users.list": list_users,

@@ -95,7 +95,7 @@ def told_view(view: View) -> Json:
 
 async def _send(office: Office, actor: Actor, fields: Json) -> Json:
     payload = payloads.interaction(
-        "block_actions", actor, office.world.users.get(actor.id), team=office.world.home_team, **fields
+        "block_actions", actor, office.world.users.get(actor.id), office.world.settings, **fields
     )
     delivery = await office.courier.interaction("interactive", "block_actions", payload)
     if not delivery.acked:

@@ -1,24 +1,18 @@
 """Installing the app: codes, tokens that may run out, refresh tokens that are good once."""
 
-import html
+import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from bot.sandbox.errors import SlackError
+from bot.sandbox.install_page import install_page
 from bot.sandbox.model import APP_ID, BOT_USER, Json
 from bot.sandbox.settings import Settings
 
 CODE_SECONDS = 600
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Install</title>
-<style>:root {{ color-scheme: light dark }} body {{ font: 1.1rem/1.5 system-ui; margin: 3rem auto; max-width: 34rem;
-padding: 0 1rem }} a {{ display: inline-block; margin-right: 1rem; padding: .6rem 1rem; border: 1px solid }}</style>
-</head><body><main><h1>vobo wants to work in {team}</h1><p>It asks for: {scopes}.</p>
-<p><a href="{allow}">Allow</a> <a href="{cancel}">Cancel</a></p></main></body></html>
-"""
 
 
 @dataclass
@@ -40,37 +34,47 @@ class OAuth:
     _refresh: dict[str, str] = field(default_factory=dict)
     _ends: dict[str, float] = field(default_factory=dict)
     _revoked: set[str] = field(default_factory=set)
+    _gone: set[str] = field(default_factory=set)
     installed: set[str] = field(default_factory=set)
 
-    def answer(self, query: Json) -> str | None:
-        """Where to go back to once the person has pressed; None while nobody has.
+    def question(self, query: Json) -> str:
+        """The page that asks whether to install the app.
 
         Raises:
-            SlackError: the app is not known, or asks for nothing.
+            SlackError: the app is not known, asks for nothing, or would be answered at an address that is not its own.
         """
-        if not query.get("client_id") or query["client_id"] != self.settings.client_id:
-            raise SlackError("invalid_client_id")
-        if not query.get("scope"):
-            raise SlackError("invalid_scope_requested")
-        decision = query.get("decision")
-        if decision is None:
-            return None
-        state = query.get("state", "")
-        if decision != "allow":
-            return f"{query.get('redirect_uri', '')}?{urlencode({'error': 'access_denied', 'state': state})}"
-        code = f"{self.settings.team_id}.{secrets.token_hex(8)}"
-        self._codes[code] = _Code(query.get("redirect_uri"), query["scope"], query.get("user", "U0002"), self.now())
-        return f"{query.get('redirect_uri', '')}?{urlencode({'code': code, 'state': state})}"
+        self._check(query)
+        return install_page(self.settings.team_name, str(query["scope"]).split(","))
 
-    def question(self, query: Json) -> str:
-        """The page with both answers."""
-        allow, cancel = (f"?{urlencode({**query, 'decision': one})}" for one in ("allow", "cancel"))
-        return _PAGE.format(
-            team=html.escape(self.settings.team_name),
-            scopes=html.escape(str(query["scope"]).replace(",", ", ")),
-            allow=html.escape(allow),
-            cancel=html.escape(cancel),
-        )
+    def answer(self, query: Json, *, allow: bool) -> str:
+        """Where the person goes back to once they have pressed.
+
+        Raises:
+            SlackError: as for the question.
+        """
+        back = self._check(query)
+        if allow:
+            code = f"{self.settings.team_id}.{secrets.token_hex(8)}"
+            user = query.get("user", "U0002")
+            self._codes[code] = _Code(query.get("redirect_uri"), query["scope"], user, self.now())
+            told = {"code": code}
+        else:
+            told = {"error": "access_denied"}
+        joint = "&" if urlsplit(back).query else "?"
+        return f"{back}{joint}{urlencode({**told, 'state': query.get('state', '')})}"
+
+    def check_app(self, args: Json) -> None:
+        """Whether it is the app that asks.
+
+        Raises:
+            SlackError: it is not, or the settings name no app.
+        """
+        settings = self.settings
+        if not settings.client_id or args.get("client_id") != settings.client_id:
+            raise SlackError("invalid_client_id")
+        given = str(args.get("client_secret") or "")
+        if not settings.client_secret or not hmac.compare_digest(given.encode(), settings.client_secret.encode()):
+            raise SlackError("bad_client_secret")
 
     def exchange(self, args: Json) -> Json:
         """A token for a code or a refresh token.
@@ -78,10 +82,7 @@ class OAuth:
         Raises:
             SlackError: in Slack's own words.
         """
-        if args.get("client_id") != self.settings.client_id or self.settings.client_id is None:
-            raise SlackError("invalid_client_id")
-        if args.get("client_secret") != self.settings.client_secret:
-            raise SlackError("bad_client_secret")
+        self.check_app(args)
         if args.get("grant_type") == "refresh_token":
             return self._renewed(str(args.get("refresh_token") or ""))
         if args.get("grant_type") not in {None, "authorization_code"}:
@@ -104,6 +105,10 @@ class OAuth:
         """Whether a token was given back."""
         return token in self._revoked
 
+    def gone(self, token: str) -> bool:
+        """Whether the app was removed from the workspace since the token was given."""
+        return token in self._gone
+
     def revoke(self, token: str) -> None:
         """Nothing opens to it any more."""
         self._revoked.add(token)
@@ -114,12 +119,24 @@ class OAuth:
         self._ends = dict.fromkeys(self._ends, self.now())
 
     def uninstall(self) -> set[str]:
-        """Every token of every installation is revoked; returns them."""
+        """Every token of every installation opens nothing any more; returns them."""
         gone = set(self.installed)
-        for token in gone:
-            self.revoke(token)
+        self._gone |= gone
+        self.installed.clear()
         self._refresh.clear()
         return gone
+
+    def _check(self, query: Json) -> str:
+        """Where to go back to from the page: what was asked for, or else the app's first address."""
+        if not query.get("client_id") or query["client_id"] != self.settings.client_id:
+            raise SlackError("invalid_client_id")
+        if not query.get("scope"):
+            raise SlackError("invalid_scope_requested")
+        own = self.settings.redirect_uris
+        back = str(query.get("redirect_uri") or next(iter(own), ""))
+        if urlsplit(back).scheme not in {"http", "https"} or (own and not any(_within(back, one) for one in own)):
+            raise SlackError("bad_redirect_uri")
+        return back
 
     def _renewed(self, refresh: str) -> Json:
         scopes = self._refresh.pop(refresh, None)
@@ -149,3 +166,8 @@ class OAuth:
             told |= {"refresh_token": refresh, "expires_in": settings.token_seconds}
         self.installed.add(token)
         return told
+
+
+def _within(address: str, own: str) -> bool:
+    """Whether an address is the app's own one or lies below it; another host that begins alike does not."""
+    return address == own or address.startswith((f"{own.rstrip('/')}/", f"{own}?"))

@@ -1,9 +1,10 @@
-"""What Slack sends to an app, field for field. Pure: everything needed is handed in."""
+"""What Slack sends to an app, field for field. Pure: everything needed is handed in; `own` is the workspace's."""
 
 from typing import Any
 
 from bot.sandbox.model import Actor, Channel, Json, User
 from bot.sandbox.seed import APP_ID, BOT_USER
+from bot.sandbox.settings import Settings
 
 _VERIFICATION = "sandbox-verification"
 
@@ -68,12 +69,12 @@ def home_opened(actor: Actor, channel_id: str, view: Json | None, event_ts: str)
     return event if view is None else event | {"view": view}
 
 
-def slash_command(actor: Actor, user: User | None, channel: Channel, *, team: str, **fields: str) -> dict[str, str]:
+def slash_command(actor: Actor, user: User | None, channel: Channel, own: Settings, **fields: str) -> dict[str, str]:
     """A slash command; the values are all strings, as a form would carry them."""
     return {
         "token": _VERIFICATION,
         "team_id": actor.team_id,
-        "team_domain": "home" if actor.team_id == team else "other",
+        "team_domain": own.team_domain if actor.team_id == own.team_id else "other",
         "channel_id": channel.id,
         "channel_name": "directmessage" if channel.im_with is not None else channel.name,
         "user_id": actor.id,
@@ -84,7 +85,7 @@ def slash_command(actor: Actor, user: User | None, channel: Channel, *, team: st
     }
 
 
-def interaction(kind: str, actor: Actor, user: User | None, *, team: str, **fields: Any) -> Json:
+def interaction(kind: str, actor: Actor, user: User | None, own: Settings, **fields: Any) -> Json:
     """The part all interactive payloads share; an outsider is recognisable by user.team_id alone."""
     name = user.name if user else actor.id.lower()
     return {
@@ -92,7 +93,7 @@ def interaction(kind: str, actor: Actor, user: User | None, *, team: str, **fiel
         "user": {"id": actor.id, "username": name, "name": name, "team_id": actor.team_id},
         "api_app_id": APP_ID,
         "token": _VERIFICATION,
-        "team": {"id": team, "domain": "home"},
+        "team": {"id": own.team_id, "domain": own.team_domain},
         "enterprise": None,
         "is_enterprise_install": False,
         **fields,

@@ -26,9 +26,8 @@ def pressed(base: str, url: str, decision: str) -> str:
         SandboxError: it asks no question there.
     """
     split = urllib.parse.urlsplit(url)
-    asked = urllib.parse.urlencode({**dict(urllib.parse.parse_qsl(split.query)), "decision": decision})
     try:
-        _NO_REDIRECT.open(f"{base}{split.path}?{asked}", timeout=10)
+        _NO_REDIRECT.open(f"{base}{split.path}?{split.query}", f"decision={decision}".encode(), timeout=10)
     except urllib.error.HTTPError as answer:
         if answer.code == http.HTTPStatus.FOUND:
             return str(answer.headers["Location"])

@@ -11,9 +11,10 @@ class Settings:
     """Times in seconds.
 
     `retry_delays` are the waits before the three redeliveries of an event; `deliver_to` and `signing_secret`
-    switch from Socket Mode to signed HTTP; `subscriptions` are the events the app asked for. `team_id` and `team_name`
-    are the workspace's own. With `client_id` and `client_secret` it can be asked to install the app; the tokens then
-    run out after `token_seconds`, where that is given.
+    switch from Socket Mode to signed HTTP; `subscriptions` are the events the app asked for. `team_id`, `team_name`
+    and `team_domain` are the workspace's own. With `client_id` and `client_secret` it can be asked to install the app;
+    the tokens then run out after `token_seconds`, where that is given. `redirect_uris` are the addresses the app may
+    be answered at, and below; none allows any, and the first is taken when an app names none.
     """
 
     ack_timeout: float = limits.ACK_SECONDS
@@ -26,9 +27,11 @@ class Settings:
     signing_secret: str | None = None
     team_id: str = HOME_TEAM
     team_name: str = "Home"
+    team_domain: str = "home"
     client_id: str | None = None
     client_secret: str | None = None
     token_seconds: int | None = None
+    redirect_uris: tuple[str, ...] = ()
     subscriptions: frozenset[str] = field(
         default_factory=lambda: frozenset(
             {

@@ -6,11 +6,11 @@ from bot.sandbox.api_views import actor_key
 from bot.sandbox.clicking import told_view
 from bot.sandbox.errors import SandboxError
 from bot.sandbox.faults import Fault
+from bot.sandbox.installing import uninstall
 from bot.sandbox.model import Channel, Json, Message, Usergroup
 from bot.sandbox.office import Office
 from bot.sandbox.seed import BOT_USER
 from bot.sandbox.view_stacks import View
-from bot.sandbox.writing import emit
 
 Verb = Callable[[Office, Json], Awaitable[Json]]
 _USER_FLAGS = ("deleted", "is_restricted", "is_ultra_restricted", "is_bot", "is_stranger", "team_id", "real_name")
@@ -64,14 +64,9 @@ async def token(office: Office, args: Json) -> Json:
     return {"revoked": sorted(office.world.revoked_tokens)}
 
 
-async def uninstall(office: Office, _args: Json) -> Json:
-    """Somebody removes the app from the workspace: its tokens are void, and it is told so."""
-    gone = office.world.oauth.uninstall()
-    office.world.revoked_tokens |= gone
-    wanted = office.world.settings.subscriptions
-    revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [BOT_USER]}}
-    events = [one for one in (revoked, {"type": "app_uninstalled"}) if one["type"] in wanted]
-    return {"revoked": sorted(gone), "deliveries": [emit(office, str(one["type"]), one) for one in events]}
+async def remove_app(office: Office, _args: Json) -> Json:
+    """Somebody removes the app from the workspace."""
+    return uninstall(office)
 
 
 async def expire_tokens(office: Office, _args: Json) -> Json:
@@ -188,7 +183,7 @@ VERBS: dict[str, Verb] = {
     "channel": channel,
     "token": token,
     "rate_limits": rate_limits,
-    "uninstall": uninstall,
+    "uninstall": remove_app,
     "expire_tokens": expire_tokens,
     "user": user,
     "usergroup": usergroup,

@@ -43,7 +43,7 @@ async def submit(office: Office, actor: Actor, typed: Json, *, force: bool = Fal
         "response_urls": [],
     }
     payload = payloads.interaction(
-        "view_submission", actor, office.world.users.get(actor.id), team=office.world.home_team, **fields
+        "view_submission", actor, office.world.users.get(actor.id), office.world.settings, **fields
     )
     delivery = await office.courier.interaction("interactive", "view_submission", payload)
     return _answered(office, actor, view, acked=delivery.acked, response=delivery.response)
@@ -116,7 +116,7 @@ async def close_view(office: Office, actor: Actor, *, everything: bool = False) 
         if one.body.get("notify_on_close"):
             fields: Json = {"view": told_view(one), "is_cleared": cleared}
             payload = payloads.interaction(
-                "view_closed", actor, office.world.users.get(actor.id), team=office.world.home_team, **fields
+                "view_closed", actor, office.world.users.get(actor.id), office.world.settings, **fields
             )
             delivery = await office.courier.interaction("interactive", "view_closed", payload)
             heard.append(delivery.id)

@@ -94,7 +94,7 @@ async def slash(office: Office, actor: Actor, channel: str, command: str, text: 
         "trigger_id": office.triggers.issue(actor),
         "response_url": office.response_urls.issue(actor, place.id, None),
     }
-    payload = payloads.slash_command(actor, world.users.get(actor.id), place, team=world.home_team, **fields)
+    payload = payloads.slash_command(actor, world.users.get(actor.id), place, world.settings, **fields)
     delivery = await office.courier.interaction("slash_commands", "slash_command", payload)
     if not delivery.acked:
         world.notice(actor, f"{command} failed with the error “dispatch_failed”. {_SILENCE}")

@@ -105,4 +105,4 @@ def test_a_workspace_that_removes_the_app_says_so_and_voids_its_tokens(workspace
     gone = workspace.uninstall()
     assert gone["revoked"] == [told["access_token"]]
     assert len(gone["deliveries"]) == 2
-    assert refused(client(workspace, told["access_token"]).auth_test) == "token_revoked"
+    assert refused(client(workspace, told["access_token"]).auth_test) == "account_inactive"
