@@ -10,7 +10,7 @@ from approvals.settings import SettingsRefused
 TEMPLATE = files("approvals.commands").joinpath("env.example")
 _LINE = re.compile(r"^#?([A-Z_]+)=(.*)$")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@,+=%?&-]*")
-_HOST = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?")
+_HOST = re.compile(r"https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:\d+)?")
 
 
 def env_text(values: Mapping[str, str | None]) -> str:
@@ -32,6 +32,7 @@ def manifest_text(host: str | None) -> str:
     text = files("bot").joinpath("manifest.yaml").read_text(encoding="utf-8")
     if host is None:
         return text
+    host = host.rstrip("/")
     if not _HOST.fullmatch(host):
         raise SettingsRefused(f"{host!r} is not an address that Slack can reach; write https://vobo.example.com.")
     text = text.replace("socket_mode_enabled: true", "socket_mode_enabled: false")
@@ -49,6 +50,9 @@ def _filled(line: str, values: Mapping[str, str | None]) -> str:
 def _quoted(name: str, value: str) -> str:
     if _PLAIN.fullmatch(value):
         return value
-    if "'" in value or "\n" in value or "\\" in value:
-        raise SettingsRefused(f"{name} holds a character that a .env cannot: a quote, a backslash or a line's end.")
+    # Whoever reads a .env puts variables into ${...}, inside quotes too.
+    if not value.isprintable() or any(sign in value for sign in ("'", "\\", "${")):
+        raise SettingsRefused(
+            f"{name} holds a character that a .env cannot: a quote, a backslash, ${{, or one that is not printed."
+        )
     return f"'{value}'"

@@ -1,10 +1,15 @@
+import os
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from dotenv import dotenv_values
+from honcho.environ import parse as read_by_honcho
 
 from approvals.__main__ import cli
 from approvals.errors import ApprovalsError
@@ -23,6 +28,14 @@ def init(into: Path, *words: str, **options: Any) -> Result:
 
 def read(into: Path) -> BotSettings:
     return BotSettings.read(_env_file=into / ".env")
+
+
+def checked(into: Path, module: str) -> tuple[int, list[str]]:
+    """What a process says of itself in a new shell, in the directory that was written."""
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", module, "--check"]
+    done = subprocess.run(words, env=env, cwd=into, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, (done.stdout + done.stderr).splitlines()
 
 
 def test_the_template_is_the_same_with_and_without_a_checkout() -> None:
@@ -89,6 +102,13 @@ def test_the_sample_has_people_for_every_tier_its_rules_name(tmp_path: Path) -> 
         (("--http", "vobo.example.com"), "", "is not an address that Slack can reach"),
         (("--ask",), "\n\n\n\n\nxapp-wrong\n\n", "What you typed as SLACK_BOT_TOKEN is none: it begins with xoxb-."),
         (("--model", "it's", "--no-ask"), "", "VOBO_MODEL holds a character that a .env cannot"),
+        (("--model", "a\udcff"), "", "VOBO_MODEL holds a character that a .env cannot"),
+        (("--redis-url", "redis://:a${HOME}b@store:6379/0"), "", "REDIS_URL holds a character that a .env cannot"),
+        (("--http", "https://."), "", "is not an address that Slack can reach"),
+        (("--port", "3100"), "", "--port is where the bot listens with --http"),
+        (("--team", "acme"), "", "'acme' is not the id of a Slack workspace"),
+        (("--zone", 'Europe/"Berlin'), "", "is not a time zone"),
+        (("--ops", "@bob"), "", "'@bob' is not a Slack user id"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_nothing_is_written(
@@ -112,3 +132,90 @@ def test_a_half_written_set_is_taken_back(tmp_path: Path) -> None:
     with pytest.raises(SettingsRefused, match="nothing was kept"):
         init(tmp_path, "--tool", "send_parcel")
     assert [path.name for path in tmp_path.iterdir()] == ["rules"]
+
+
+def test_a_link_that_leads_nowhere_yet_is_somebody_elses_and_stays(tmp_path: Path) -> None:
+    (tmp_path / ".env").symlink_to(tmp_path / "secrets" / "vobo.env")
+    with pytest.raises(SettingsRefused, match=r"\.env exists already, and nothing is overwritten"):
+        init(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".env"]
+
+
+def test_a_file_that_appears_while_it_writes_is_not_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "lexists", lambda _path: False)
+    (tmp_path / "manifest.yaml").write_text("mine")
+    with pytest.raises(SettingsRefused, match=r"manifest\.yaml cannot be written \(File exists\); nothing was kept"):
+        init(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.yaml"]
+    assert (tmp_path / "manifest.yaml").read_text() == "mine"
+
+
+def test_a_port_that_is_none_is_refused(tmp_path: Path) -> None:
+    said = init(tmp_path / "new", "--http", "https://vobo.example.com", "--port", "99999")
+    assert said.exit_code == 2
+    assert "99999 is not in the range" in said.output
+    assert not (tmp_path / "new").exists()
+
+
+def test_with_http_it_asks_for_the_port_and_takes_an_address_with_a_slash(tmp_path: Path) -> None:
+    answers = ["sample", "", "https://vobo.example.com/", "4100", "", "", TOKEN, SECRET]
+    said = init(tmp_path, "--ask", input="\n".join(answers) + "\n")
+    assert said.exit_code == 0, said.output
+    assert read(tmp_path).port == 4100
+    assert "url: https://vobo.example.com/slack/events" in (tmp_path / "manifest.yaml").read_text()
+
+
+def test_the_offline_planner_needs_no_key(tmp_path: Path) -> None:
+    said = init(tmp_path, "--ask", "--model", "offline", input=f"\n\n\n\n{TOKEN}\n{APP_TOKEN}\n")
+    assert said.exit_code == 0, said.output
+    written = dotenv_values(tmp_path / ".env")
+    assert written["VOBO_MODEL"] == "offline"
+    assert "OPENAI_API_KEY" not in written
+
+
+def test_after_it_the_processes_miss_only_what_was_left_out(tmp_path: Path, valkey_url: str) -> None:
+    assert init(tmp_path, "--ops-channel", "C0OPS", "--redis-url", valkey_url).exit_code == 0
+    code, said = checked(tmp_path, "bot")
+    assert (code, [line.split()[0] for line in said]) == (1, ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"])
+    for module in ("worker", "worker.clock"):
+        code, said = checked(tmp_path, module)
+        assert code == 0, said
+
+
+def test_it_says_when_the_sample_needs_more_people_than_were_named(tmp_path: Path) -> None:
+    said = CliRunner().invoke(cli, ["init", "--into", str(tmp_path), *WHO[:4]], catch_exceptions=False)
+    assert said.exit_code == 0
+    named = [line for line in said.output.splitlines() if line.startswith("  Name more people: ")]
+    law = load_law(["policies.rules"], (tmp_path / "reviewers.toml").read_text())
+    assert named == [f"  Name more people: {problem}" for problem in law.problems()]
+    assert len(named) == 2
+    assert "Name more people" not in init(tmp_path / "enough").output
+
+
+@pytest.mark.parametrize("activated", [True, False])
+def test_the_commands_it_ends_with_can_be_typed_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, activated: bool
+) -> None:
+    here = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", f"{here}:/usr/bin:/bin" if activated else "/usr/bin:/bin")
+    said = init(tmp_path / "a place").output.splitlines()
+    assert f"  cd '{tmp_path / 'a place'}'" in said
+    commands = [line.split("#")[0].strip() for line in said if re.search(r"(vobo|python) (doctor|-m)", line)]
+    before = "" if activated else f"{here}/"
+    assert commands == [
+        f"{before}{words}" for words in ("vobo doctor", "python -m bot", "python -m worker", "python -m worker.clock")
+    ]
+    for command in commands:
+        name = command.split()[0]
+        found = subprocess.run(["sh", "-c", f"command -v {name}"], capture_output=True, text=True, check=False).stdout
+        assert Path(found.strip()) == here / Path(name).name
+
+
+def test_honcho_reads_the_file_as_the_processes_do(tmp_path: Path) -> None:
+    answers = ["", "rediss://vobo:p%23%20w+x=@store:6380/0?wait_replicas=1", "https://vobo.example.com"]
+    answers += ["", "C0OPS", "a model, with spaces", TOKEN, 'se"cret # with; $signs', "sk-of-the-model"]
+    said = init(tmp_path, "--ask", input="\n".join(answers) + "\n")
+    assert said.exit_code == 0, said.output
+    ours = {name: value for name, value in dotenv_values(tmp_path / ".env").items() if value}
+    assert ours["SLACK_SIGNING_SECRET"] == 'se"cret # with; $signs'
+    assert read_by_honcho((tmp_path / ".env").read_text()) == ours
