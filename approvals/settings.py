@@ -7,8 +7,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 import policies
-from approvals.workspaces import SettingsRefused, text_of, texts_by_workspace
-from policies.roster import read_toml
+from approvals.workspaces import SettingsRefused, team_of, text_of, texts_by_workspace
+from policies.reviewers import Reviewers
 
 __all__ = ["LawSettings", "Settings", "SettingsRefused"]
 
@@ -89,7 +89,7 @@ class LawSettings(BaseSettings):
         if self.workspace is None and self.reviewers.is_dir():
             return texts_by_workspace(self.reviewers, "VOBO_REVIEWERS")
         text = self.reviewers_text()
-        return {str(read_toml(text).get("team", "")): text}
+        return {team_of(text) or "": text}
 
     @field_validator("rules", mode="before")
     @classmethod
@@ -119,6 +119,10 @@ class Settings(LawSettings):
     ops_channel: str | None = Field(None, alias="VOBO_OPS_CHANNEL")
     health_port: int | None = Field(None, alias="VOBO_HEALTH_PORT", ge=0, le=65535)
     health_host: str = Field("127.0.0.1", alias="VOBO_HEALTH_HOST")
+
+    def ops_channel_of(self, reviewers: Reviewers) -> str | None:
+        """Where ops reads alerts about this workspace: the channel of its own file, else VOBO_OPS_CHANNEL."""
+        return reviewers.ops_channel or self.ops_channel
 
 
 def _said(error: Any) -> str:

@@ -35,7 +35,7 @@ def texts_by_workspace(folder: Path, variable: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(folder.glob("*.toml")):
         text = read_reviewers(path, variable)
-        team = _team(text)
+        team = team_of(text)
         if team is None:
             raise SettingsRefused(
                 f"{variable} names the directory {folder}, where {path.name} does not say which workspace it is for."
@@ -60,7 +60,7 @@ def text_of(path: Path, variable: str, workspace: str | None) -> str:
     """
     if not path.is_dir():
         text = read_reviewers(path, variable)
-        if workspace is not None and _team(text) != workspace:
+        if workspace is not None and team_of(text) != workspace:
             raise SettingsRefused(f"VOBO_WORKSPACE is {workspace}, but {variable} names a file for another workspace.")
         return text
     return _chosen(texts_by_workspace(path, variable), path, variable, workspace)
@@ -78,7 +78,7 @@ def _chosen(texts: Mapping[str, str], folder: Path, variable: str, workspace: st
     )
 
 
-def _team(text: str) -> str | None:
+def team_of(text: str) -> str | None:
     """Whose file it is; None where it is no TOML, or says nothing. What else is wrong with it the law tells."""
     try:
         team = tomllib.loads(text).get("team")

@@ -73,7 +73,7 @@ def _store_and_slack(settings: BotSettings, law: Law) -> Iterator[Finding]:
     yield from slack_check.token(told, law.reviewers.team)
     if store is not None:
         yield from slack_check.clock(told.headers, store.now() / 1000)
-    yield from _channels(client, settings, store, law.reviewers.ops_channel or settings.ops_channel)
+    yield from _channels(client, settings, store, settings.ops_channel_of(law.reviewers))
     yield from slack_check.people(client, law.reviewers)
 
 

@@ -93,7 +93,7 @@ def make_deps(
         nudge=nudge,
         ledger=LedgerDoor(settings.ledger_url),
         signing_secret=settings.signing_secret.get_secret_value() if settings.signing_secret else None,
-        ops_channel=law.reviewers.ops_channel or settings.ops_channel,
+        ops_channel=settings.ops_channel_of(law.reviewers),
         agents=settings.agent_names,
         language=language_of(law, settings),
         timings=timings,

@@ -133,7 +133,7 @@ def build_clock(found: Prepared) -> Clock:
         return anchoring()()
 
     weekly = Weekly(opened.store, door, found.law.deadlines.zone, secrets.token_hex(8), opened.store.now)
-    ops_channel = found.law.reviewers.ops_channel or found.settings.ops_channel
+    ops_channel = found.settings.ops_channel_of(found.law.reviewers)
     wanted = found.settings.weekly_report and ops_channel is not None
     drains: list[Callable[[], int]] = [lambda: drain_once(opened.store, door()), anchor]
     drains += [weekly] if wanted else []

@@ -63,3 +63,8 @@ def test_a_file_that_names_no_workspace_is_refused(folder: Path) -> None:
 def test_an_empty_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsRefused, match=r"holds no \*.toml"):
         settings(tmp_path).reviewers_texts()
+
+
+def test_what_is_wrong_inside_a_file_is_left_to_the_law_to_tell(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text("team = [")
+    assert settings(tmp_path / "one.toml").reviewers_texts() == {"": "team = ["}
