@@ -1,6 +1,7 @@
 """`python -m worker [--check] [--with-clock]`: works off the queue, one job in one forked process at a time."""
 
 import argparse
+import functools
 import gc
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from worker import jobs
 from worker.assembly import Prepared, prepared
 from worker.check import check, findings, gated_tools, notes, undoable_tools
 from worker.clock import WITH_PARENT
+from worker.rehearsal import read_scripts, rehearse
 
 
 def main() -> int:
@@ -83,8 +85,10 @@ def _work(found: Prepared, *, with_clock: bool) -> int:
     def a_worker() -> SafeWorker:
         worker = build_worker(client, vault, queue_name(found.tenant))
         worker.timed = timed_jobs(timings, ALLOWED_JOBS)
+        worker.rehearse = functools.partial(rehearse, found)
         return worker
 
+    read_scripts()
     # What is loaded by now stays. A collection inside a job would touch, and so copy, every page of it.
     gc.collect()
     gc.freeze()

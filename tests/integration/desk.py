@@ -1,6 +1,7 @@
 import multiprocessing
 import zlib
 from base64 import b64decode
+from collections.abc import Callable
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 
@@ -33,6 +34,9 @@ JOBS = """
     def fail(argument, tenant):
         raise ValueError(f"customer {argument} has card 4242")
 
+    def who(argument, tenant):
+        _write(str(os.getpid()))
+
     def slow(argument, tenant):
         _write("began")
         time.sleep(1.5)
@@ -50,7 +54,7 @@ JOBS = """
 class Desk:
     """Real worker processes over a queue of small jobs that leave notes in a file."""
 
-    allowed = frozenset({"desk_jobs.note", "desk_jobs.fail", "desk_jobs.slow", "desk_jobs.overrun"})
+    allowed = frozenset({"desk_jobs.note", "desk_jobs.fail", "desk_jobs.slow", "desk_jobs.overrun", "desk_jobs.who"})
 
     def __init__(self, url: str, client: redis.Redis, notes: Path) -> None:
         self.url, self.client, self.notes = url, client, notes
@@ -58,9 +62,12 @@ class Desk:
         self.vault = Vault.from_text(self.keys)
         self.queue = WakeupQueue(client, self.vault, QUEUE, allowed=self.allowed)
 
-    def worker(self, keys: str | None = None, *, burst: bool = False) -> ForkProcess:
-        """A started worker process, which forks a process per job."""
-        process = multiprocessing.get_context("fork").Process(target=self._work, args=(keys or self.keys, burst))
+    def worker(
+        self, keys: str | None = None, *, burst: bool = False, rehearse: Callable[[], None] | None = None
+    ) -> ForkProcess:
+        """A started worker process, which forks a process per job; one ahead if it has something to `rehearse`."""
+        given = (keys or self.keys, burst, rehearse)
+        process = multiprocessing.get_context("fork").Process(target=self._work, args=given)
         process.start()
         return process
 
@@ -90,11 +97,13 @@ class Desk:
             kept["exc_string"] = zlib.decompress(b64decode(kept["exc_string"])).decode()
         return kept
 
-    def _work(self, keys: str, burst: bool) -> None:  # noqa: FBT001 - called by multiprocessing
+    def _work(self, keys: str, burst: bool, rehearse: Callable[[], None] | None) -> None:  # noqa: FBT001 - called by multiprocessing
         """As worker/__main__.py does; until the queue is empty if `burst`."""
 
         def build() -> SafeWorker:
-            return build_worker(connect(self.url), Vault.from_text(keys), QUEUE, allowed=self.allowed)
+            worker = build_worker(connect(self.url), Vault.from_text(keys), QUEUE, allowed=self.allowed)
+            worker.rehearse = rehearse
+            return worker
 
         if burst:
             work_loop(build(), burst=True)

@@ -11,3 +11,10 @@ def build_agent(model: "Model") -> "Agent[None]":
     from worker.refund_desk import agent  # noqa: PLC0415 - the shop's own command starts without the Agents SDK
 
     return agent.build_agent(model)
+
+
+def rehearse() -> None:
+    """Use the shop once in a process that waits for its job; see `worker/rehearsal.py`."""
+    from worker.refund_desk.shop import rehearsal  # noqa: PLC0415 - as above
+
+    rehearsal.rehearse()

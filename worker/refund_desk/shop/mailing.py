@@ -38,10 +38,11 @@ def addresses(session: Session, recipients: Sequence[str]) -> dict[str, str]:
 def consents(session: Session, wanted: Iterable[str]) -> dict[str, str]:
     """What each address said about campaigns; one no is a no, and who was never asked is on no list."""
     said: dict[str, str] = {}
-    for row in session.scalars(select(Recipient).order_by(Recipient.recipient_id)):
-        address = normal(row.email)
+    rows = session.execute(select(Recipient.email, Recipient.consent).order_by(Recipient.recipient_id))
+    for email, consent in rows.tuples():
+        address = normal(email)
         if said.get(address, SUBSCRIBED) == SUBSCRIBED:
-            said[address] = row.consent
+            said[address] = consent
     return {address: said.get(address, "on no list") for address in wanted}
 
 
