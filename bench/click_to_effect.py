@@ -177,10 +177,10 @@ def _distance(rounds: list[dict[str, float]]) -> str:
     )
     return (
         f"{ms(enqueued)} ms in the bot (Slack is asked who clicked; a decision with its fsync),"
-        f" {ms(runs - enqueued)} ms in RQ (its writes have an fsync each) and the fork, {ms(effect - runs)} ms in the"
+        f" {ms(runs - enqueued)} ms in RQ (its writes have an fsync each), {ms(effect - runs)} ms in the"
         " job: connection, lease, agent, authority, claim, the shop looked up and judged again, intent. Four of our own"
-        " writes must be on disk before the effect; the rest of the job is code that runs for the first time in its"
-        " process."
+        " writes must be on disk before the effect. The job's process was forked ahead and has rehearsed; what is left"
+        " are round trips, the sample's own queries and pages of memory that are copied when they are first used."
     )
 
 

@@ -68,6 +68,10 @@ def measure(sizes: tuple[int, ...] = SIZES) -> Section:
                 " and the"
                 " schemas of the tools it may call; it is encrypted, so it cannot be shared between runs."
             ),
+            (
+                "rest: the run, its batches, what stands in Slack of each, and the lists and sets in which the scripts"
+                " find what is open; 100 to 350 bytes each, 11 of them for one card, and an entry in the table of keys."
+            ),
             "a decision is one fsync of the store (`appendfsync always`).",
         ],
     )

@@ -56,7 +56,7 @@ def _in_the_worker() -> None:
     _wrap(Queue, "dequeue_any", after="job popped")
     _wrap(SafeWorker, "execute_job", before="job fetched")
     _wrap(SafeWorker, "prepare_execution", after="job noted by RQ")
-    _wrap(SafeWorker, "main_work_horse", before="process forked")
+    _wrap(SafeWorker, "main_work_horse", before="job's process has it")
     _wrap(SafeWorker, "prepare_job_execution", after="RQ is ready")
     _wrap(assembly, "deps_for", before="job's process runs")
     _wrap(batches, "execute", before="store connected")

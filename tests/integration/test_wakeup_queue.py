@@ -3,11 +3,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import redis
+from rq.exceptions import StopRequested
+from rq.worker import WorkerStatus
 
 from approvals.queue import MAX_WAITING, SHORT_LOOPS, JobTimeout, WorkerLost, build_worker, keep_working, work_loop
 from approvals.redis_check import connect
@@ -170,6 +172,21 @@ def signals_restored() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_request_to_stop_that_got_lost_is_obeyed_at_the_next_heartbeat_unless_a_job_runs(desk: Desk) -> None:
+    worker = build_worker(connect(desk.url), desk.vault, QUEUE)
+    worker.register_birth()
+    worker.heartbeat()
+    with signals_restored(), suppress(StopRequested):  # as redis-py drops what is raised while it counts
+        worker.set_state(WorkerStatus.IDLE)
+        worker.request_stop(signal.SIGTERM, None)
+
+    worker.set_state(WorkerStatus.BUSY)
+    worker.heartbeat()
+    worker.set_state(WorkerStatus.IDLE)
+    with pytest.raises(StopRequested):
+        worker.heartbeat()
 
 
 def test_a_loop_that_ends_by_itself_is_not_mistaken_for_a_calm_end(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
