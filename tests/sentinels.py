@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import redis
 
@@ -29,6 +30,7 @@ class Trio:
     processes: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
     servers: list[int] = field(default_factory=list)
     sentinels: list[int] = field(default_factory=list)
+    binary: Path = field(default_factory=find_binary)
 
     def start(self) -> None:
         """Start all, and wait until the Sentinels know each other and every replica follows."""
@@ -46,7 +48,7 @@ class Trio:
         place = self.home / str(port)
         place.mkdir(exist_ok=True)
         lines = [
-            f"port {port}",
+            *self.listening(port),
             "bind 127.0.0.1",
             f"dir {place}",
             f"logfile {self.home / f'{port}.log'}",
@@ -61,6 +63,15 @@ class Trio:
         ]
         self._run(port, lines)
 
+    def listening(self, port: int) -> list[str]:
+        """The settings of a server or Sentinel that listens at this port."""
+        return [f"port {port}"]
+
+    def client(self, port: int, **options: Any) -> redis.Redis:
+        """A client of what listens there."""
+        made: redis.Redis = redis.Redis(port=port, socket_timeout=2, retry=None, **options)
+        return made
+
     def url(self, options: str = "") -> str:
         """What REDIS_URL is."""
         hosts = ",".join(f"127.0.0.1:{port}" for port in self.sentinels)
@@ -68,7 +79,7 @@ class Trio:
 
     def at(self, port: int) -> redis.Redis:
         """A client of one server, straight."""
-        return redis.Redis(port=port, password=PASSWORD, socket_timeout=2, retry=None)
+        return self.client(port, password=PASSWORD)
 
     def primary(self) -> int:
         """The port of the primary, as the first Sentinel that lives says."""
@@ -109,7 +120,7 @@ class Trio:
 
     def _watch(self, port: int) -> None:
         lines = [
-            f"port {port}",
+            *self.listening(port),
             "bind 127.0.0.1",
             f"dir {self.home}",
             f"logfile {self.home / f'{port}.log'}",
@@ -126,11 +137,11 @@ class Trio:
         settings = self.home / f"{port}.conf"
         settings.write_text("\n".join(lines) + "\n")
         self.processes[port] = subprocess.Popen(
-            [find_binary(), settings, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [self.binary, settings, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
 
     def _sentinel(self, port: int) -> redis.Redis:
-        return redis.Redis(port=port, password=GUARD, socket_timeout=2, retry=None, decode_responses=True)
+        return self.client(port, password=GUARD, decode_responses=True)
 
     def _followers(self) -> int:
         info = self.at(self.servers[0]).info("replication")
