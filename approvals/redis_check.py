@@ -131,8 +131,8 @@ def _why_unreachable(client: redis.Redis, error: Exception) -> str:
     if isinstance(error, MasterNotFoundError):
         return (
             f"No Sentinel at REDIS_URL ({where}) names a primary that lives. Correct the Sentinels' addresses, the"
-            " name of the primary, sentinel_password, or for TLS ssl=true and ssl_ca_certs; during a failover wait a few"
-            " seconds."
+            " name of the primary, sentinel_password, or for TLS ssl=true and ssl_ca_certs; during a failover wait a"
+            " few seconds."
         )
     if isinstance(cause, ssl.SSLCertVerificationError):
         return (
