@@ -71,6 +71,10 @@ def check_server(client: redis.Redis) -> list[str]:
     except (RedisConnectionError, RedisTimeoutError, InvalidResponse) as error:
         raise RedisUnreachable(_why_unreachable(client, error)) from None
     except RedisError as error:
+        if "DB index" in str(error):
+            raise UnsafeRedis(
+                "REDIS_URL ends in the number of a database that the server does not have; 0 is the first."
+            ) from None
         raise UnsafeRedis(f"Redis does not tell its settings ({error}). Allow this user INFO.") from None
     _refuse(info, settings)
     return _warnings(settings) + _warnings_about_copies(client, info)

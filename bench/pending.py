@@ -30,6 +30,7 @@ from workshop import Workshop, saying, shipping  # noqa: E402 - as above
 SIZES = (1_000, 10_000)
 REQUEST = "refund pay_0001, pay_0009 and pay_0031, mail the affected customers, deploy dep_0042"
 DECISIONS, CLIENTS = 400, 8
+DAY_S = 24 * 60 * 60
 
 
 def measure(sizes: tuple[int, ...] = SIZES) -> Section:
@@ -120,7 +121,12 @@ def _renamed(write: PauseWrite, number: int) -> PauseWrite:
             ),
             "batches": tuple(
                 batch.model_copy(
-                    update={"id": batches[batch.id], "calls": tuple(calls[key] for key in batch.calls), "notify": ()}
+                    update={
+                        "id": batches[batch.id],
+                        "calls": tuple(calls[key] for key in batch.calls),
+                        "notify": (),
+                        "ttl_s": DAY_S,  # filling may take longer than the sample's cards wait
+                    }
                 )
                 for batch in write.batches
             ),

@@ -97,9 +97,9 @@ def audit(stack: Stack, store: Store, told: list[Told]) -> list[str]:
     ]
     wrong += [f"{name} was posted {number} times" for name, number in _posted(stack, told).items() if number > 1]
     wrong += [
-        f"the thread of {run} has {number} messages"
-        for run, number in _lengths(stack, told)
-        if number > MESSAGES_AT_MOST
+        f"the thread of {one.run} has {number} messages after {one.asked} requests: {_kinds(stack, one.thread)}"
+        for one, number in _lengths(stack, told)
+        if number > MESSAGES_AT_MOST * one.asked
     ]
     return wrong + _unverified(stack)
 
@@ -119,10 +119,16 @@ def _posted(stack: Stack, told: list[Told]) -> Counter[str]:
     return found
 
 
-def _lengths(stack: Stack, told: list[Told]) -> list[tuple[str, int]]:
-    """The bot's messages in each thread."""
+def _lengths(stack: Stack, told: list[Told]) -> list[tuple[Told, int]]:
+    """The bot's messages in each conversation's thread."""
     said = Counter(message.get("thread_ts") for message in stack.slack.messages(CHANNEL) if message.get("bot_id"))
-    return [(one.run, said[one.thread]) for one in told if one.run]
+    return [(one, said[one.thread]) for one in told if one.run]
+
+
+def _kinds(stack: Stack, thread: str) -> str:
+    """What they begin with."""
+    bots = [one for one in stack.slack.messages(CHANNEL) if one.get("thread_ts") == thread and one.get("bot_id")]
+    return ", ".join(repr(str(one.get("text"))[:40]) for one in bots)
 
 
 def _unverified(stack: Stack) -> list[str]:
@@ -156,7 +162,10 @@ def _section(minutes: float, seed: int, trouble: Trouble, told: list[Told], stac
     how = f"{minutes:g} minutes, {AT_ONCE} conversations at a time, seed {seed}. {trouble.told()}"
     notes = [
         f"{len(runs)} runs, {approved} calls approved and {rejected} rejected, as people saw it recorded.",
-        f"messages of the bot in a run's thread: {median(lengths):.0f} (median), {max(lengths)} (most).",
+        (
+            f"messages of the bot in a thread: {median(lengths):.0f} (median), {max(lengths)} (most);"
+            f" requests in one, since nobody answered within seconds: {max(one.asked for one in told)} (most)."
+        ),
         f"Valkey grows by {growth:.1f} KB for each run, which stays for seven days after it has ended.",
     ]
     return Section("Soak", how, [grid], notes)

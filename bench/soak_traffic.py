@@ -33,6 +33,8 @@ class Told:
     approved: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     missing: str = ""
+    #: How often the person asked; who gets no answer within seconds asks again, and each time is a request.
+    asked: int = 0
 
 
 @dataclass
@@ -82,8 +84,13 @@ class _Conversation:
         """From the request to the end of the run."""
         slack, store = self.desk.stack.slack, self.desk.store
         thread = self.told.thread = slack.say(ROSA, CHANNEL, f"about {self.number}")["ts"]
+
+        def ask() -> None:
+            self.told.asked += 1
+            slack.mention(ROSA, CHANNEL, self.request, thread)
+
         self.told.run = self._insist(
-            lambda: slack.mention(ROSA, CHANNEL, self.request, thread),
+            ask,
             lambda: run.id if (run := store.runs.newest_in_thread(CHANNEL, thread)) else None,
             "a run is recorded",
         )

@@ -97,7 +97,7 @@ class Stack:
         done = subprocess.run(
             [sys.executable, *arguments],
             env=self.env,
-            cwd=ROOT,
+            cwd=self.home,
             capture_output=True,
             text=True,
             check=False,
@@ -116,7 +116,7 @@ class Stack:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, *arguments],
                 env=self.env,
-                cwd=ROOT,
+                cwd=self.home,  # no .env is read there: yours may name other rules, or a model that costs money
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

@@ -1,6 +1,7 @@
 """What `python -m worker --check` finds before the first run does."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 
 from approvals.errors import ApprovalsError
@@ -10,13 +11,21 @@ from policies.law import LawRefused
 from worker.actions import Lookup
 from worker.assembly import Prepared, prepared
 from worker.deps import Deps
-from worker.load import Loaded, build, made
+from worker.load import Loaded, build, made, reachable
 from worker.model_check import OFFLINE_NOTE, model_reachable
+
+#: How many names a sentence lists.
+NAMED = 5
 
 
 def findings(found: Prepared) -> Iterator[str]:
     """One sentence for each thing that keeps the worker from working; an empty answer means that it can start."""
     yield from found.law.problems()
+    if found.settings.undriven is not None:
+        yield (
+            f"VOBO_AGENT names {found.settings.undriven}, but no model: the sample's offline planner can drive"
+            " the sample alone. Set VOBO_MODEL and OPENAI_API_KEY, or VOBO_OFFLINE to a planner of your own."
+        )
     try:
         open_store(found.settings, tenant=found.tenant)
     except ApprovalsError as refused:
@@ -49,11 +58,14 @@ def notes(found: Prepared) -> Iterator[str]:
     yield from found.law.notes()
     if found.settings.is_offline:
         yield OFFLINE_NOTE
+    agents = []
     for name in found.factories:
-        try:
-            loaded = asyncio.run(_load(found, name))
-        except ApprovalsError:
-            continue  # told as a finding
+        with contextlib.suppress(ApprovalsError):  # told as a finding
+            agents.append(asyncio.run(_load(found, name)))
+    servers = any(agent.mcp_servers for loaded in agents for agent, _ in reachable(loaded.root))
+    if len(agents) == len(found.factories) and not servers:  # what those offer is only known in a job
+        yield from _toolless(found, agents)
+    for loaded in agents:
         yield from _unruled(loaded)
         yield from _not_undoable(loaded)
 
@@ -69,6 +81,18 @@ def undoable_tools(found: Prepared) -> Iterator[str]:
     for name in found.factories:
         doors = asyncio.run(_load(found, name)).doors
         yield from (tool for (_, tool), door in doors.items() if door.undo is not None)
+
+
+def _toolless(found: Prepared, agents: list[Loaded]) -> Iterator[str]:
+    """Rules that judge nothing: most often the agent they were written for is not the one that is loaded."""
+    tools = {tool for loaded in agents for _, tool in loaded.doors} | {tool for one in agents for tool in one.reads}
+    idle = sorted(set(found.law.rules) - tools)
+    if idle:
+        named = ", ".join(idle[:NAMED]) + (", ..." if len(idle) > NAMED else "")
+        yield (
+            f"No agent has a tool for the rules of {named}. VOBO_AGENT is {found.settings.agent}: set it to the agent"
+            " that has them, or take the rules out of VOBO_RULES."
+        )
 
 
 def _not_undoable(loaded: Loaded) -> Iterator[str]:

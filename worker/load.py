@@ -179,10 +179,15 @@ def _check_arguments(who: str, tool: FunctionTool, rule: Rule | None) -> None:
     """The rule must judge what the tool takes, or a reviewer approves one thing and another one runs."""
     if isinstance(tool, Action | Lookup) and rule is not None and rule.arguments is not tool.arguments:
         raise AgentRefused(
-            f"{who}: {tool.name} takes {tool.arguments.__name__}, but its rule in {rule.module} judges"
-            f" {rule.arguments.__name__}. Use one argument model for both.",
+            f"{who}: {tool.name} takes {_place(tool.arguments)}, but its rule in {rule.module} judges"
+            f" {_place(rule.arguments)}. Use one argument model for both.",
             see="rules",
         )
+
+
+def _place(model: type) -> str:
+    """Where a model is: two of the same name in two modules are two."""
+    return f"{model.__module__}.{model.__qualname__}"
 
 
 def reachable(root: Agent[Any]) -> Iterator[tuple[Agent[Any], bool]]:

@@ -9,14 +9,16 @@ from pydantic_settings import NoDecode
 from approvals.settings import Settings
 
 OFFLINE = "offline"
+#: The sample, whose planner can drive no other agent.
+SAMPLE = "worker.refund_desk"
 
 
 class WorkerSettings(Settings):
     """Read with `WorkerSettings.read()`, which names every problem and its fix."""
 
-    agent: str = Field("worker.refund_desk:build_agent", alias="VOBO_AGENT")
+    agent: str = Field(f"{SAMPLE}:build_agent", alias="VOBO_AGENT")
     model: str = Field("", alias="VOBO_MODEL")
-    offline: str = Field("worker.refund_desk.planner:OfflinePlanner", alias="VOBO_OFFLINE")
+    offline: str = Field(f"{SAMPLE}.planner:OfflinePlanner", alias="VOBO_OFFLINE")
     shadow_rules: Annotated[tuple[str, ...], NoDecode] = Field((), alias="VOBO_SHADOW_RULES")
     shadow_reviewers: Path | None = Field(None, alias="VOBO_SHADOW_REVIEWERS")
     weekly_report: bool = Field(True, alias="VOBO_WEEKLY_REPORT")
@@ -43,3 +45,11 @@ class WorkerSettings(Settings):
     def is_offline(self) -> bool:
         """Whether the sample's planner stands in for a model."""
         return self.model in {"", OFFLINE}
+
+    @property
+    def undriven(self) -> str | None:
+        """An agent of VOBO_AGENT that the planner which stands in for a model cannot drive; None without one."""
+        if not self.is_offline or not self.offline.startswith(f"{SAMPLE}."):
+            return None
+        paths = [entry.rpartition("=")[2].strip() for entry in self.agent.split(",")]
+        return next((path for path in paths if not path.startswith((f"{SAMPLE}:", f"{SAMPLE}."))), None)

@@ -1,15 +1,19 @@
-import keyword
 import os
-import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from approvals.commands.init_ask import OFFLINE, PORT, REDIS, SAMPLE, how_it_runs, token_check, who_decides
+from approvals.commands.init_ask import channel as check_channel
+from approvals.commands.init_ask import team as check_team
+from approvals.commands.init_ask import tool as check_tool
+from approvals.commands.init_ask import user as check_user
+from approvals.commands.init_ask import zone as check_zone
 from approvals.commands.init_env import env_text, manifest_text
 from approvals.commands.init_law import first_rule, reviewers_toml
 from approvals.redis_address import Address
@@ -18,31 +22,21 @@ from approvals.vault import new_key
 from policies.law import load_law
 from policies.reviewers import Reviewers
 
-_TEAM = re.compile(r"[TE][A-Z0-9_]+")
-_USER = re.compile(r"[UW][A-Z0-9_]+")
-_CHANNEL = re.compile(r"[CG][A-Z0-9_]+")
-_ZONE = re.compile(r"[A-Za-z0-9_+/-]+")
-_SAMPLE = "sample"
-_OFFLINE = "offline"
-_PORT = 3000
-_LATER = "(Enter: later)"
 #: Only the owner reads it: it holds tokens and the keys to what is stored.
 _SECRET_MODE = 0o600
 
 
 @click.command()
 @click.option("--into", default=".", type=click.Path(path_type=Path, file_okay=False), help="Where to write.")
-@click.option("--team", prompt="Id of your Slack workspace (T...)", help="Id of your Slack workspace.")
+@click.option("--team", help="Id of your Slack workspace.")
 @click.option("--reviewer", "reviewers", multiple=True, help="Slack user id of somebody who may decide; repeatable.")
 @click.option("--ops", "operators", multiple=True, help="Slack user id of an operator; the reviewers when not given.")
-@click.option("--tool", help=f"Name of the function tool that needs approval, or `{_SAMPLE}`.")
+@click.option("--tool", help=f"Name of the function tool that needs approval, or `{SAMPLE}`.")
 @click.option("--zone", default="UTC", help="Time zone of your business hours, for example Europe/Berlin.")
 @click.option("--self-approval", is_flag=True, help="Development only: whoever starts a run may approve it.")
 @click.option("--redis-url", help="Where the state is kept.")
 @click.option("--http", "host", help="HTTP instead of Socket Mode: the https address at which Slack reaches the bot.")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), help=f"With --http: where the bot listens, {_PORT} if not given."
-)
+@click.option("--port", type=click.IntRange(1, 65535), help=f"With --http: where the bot listens, {PORT} if not given.")
 @click.option("--ops-channel", help="Id of the channel where ops reads alerts (C...).")
 @click.option("--model", help="Name of the model; left out, the sample's offline planner.")
 @click.option("--ask/--no-ask", default=None, help="Ask for what is not given. Default: at a terminal.")
@@ -52,25 +46,17 @@ def init(*, into: Path, ask: bool | None, **given: Any) -> None:
     Tokens are only ever typed in, and never shown: what is left out is written into .env later.
     """
     asking = sys.stdin.isatty() if ask is None else ask
-    if given["tool"] is None:
-        given["tool"] = _tool() if asking or not given["reviewers"] else _SAMPLE
-    if not given["reviewers"]:
-        typed = click.prompt("Slack user ids of those who may decide (U..., comma-separated)")
-        given["reviewers"] = tuple(part.strip() for part in str(typed).split(",") if part.strip())
-    _check(given["tool"], given["team"], given["zone"], (*given["reviewers"], *given["operators"]))
-    files = {**_law_files(into, given), **_deployment_files(into, {**given, **(_asked(given) if asking else {})})}
+    given = who_decides(given, asking=asking, never=ask is False)
+    _check(given)
+    files = {**_law_files(into, given), **_deployment_files(into, {**given, **(how_it_runs(given) if asking else {})})}
     _write(files)
     click.echo(f"Written: {', '.join(map(str, files))}.")
-    for line in _next(into, sample=given["tool"] == _SAMPLE, people=files[into / "reviewers.toml"]):
+    for line in _next(into, given, people=files[into / "reviewers.toml"]):
         click.echo(line)
 
 
-def _tool() -> str:
-    return str(click.prompt(f"Name of your first tool ({_SAMPLE}: begin with the sample refund desk)", default=_SAMPLE))
-
-
 def _law_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
-    sample = given["tool"] == _SAMPLE
+    sample = given["tool"] == SAMPLE
     named = {name: given[name] for name in ("team", "reviewers", "operators", "zone", "self_approval")}
     text = reviewers_toml(**named, sample=sample)
     Reviewers.from_toml(text)
@@ -85,39 +71,14 @@ def _law_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
     }
 
 
-def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What somebody at a terminal is asked beside the law. An empty answer means later."""
-    found: dict[str, Any] = {}
-    if given["redis_url"] is None:
-        found["redis_url"] = click.prompt("Redis or Valkey that keeps the state", default="redis://localhost:6379/0")
-    if given["host"] is None:
-        found["host"] = click.prompt("Address at which Slack reaches the bot (Enter: Socket Mode)", default="") or None
-    host = given["host"] or found.get("host")
-    if host and given["port"] is None:
-        found["port"] = click.prompt("Port where the bot listens", default=_PORT, type=click.IntRange(1, 65535))
-    if given["ops_channel"] is None:
-        found["ops_channel"] = click.prompt(f"Id of the channel for ops, C... {_LATER}", default="")
-    if given["model"] is None:
-        found["model"] = click.prompt("Name of the model (Enter: the offline planner)", default="")
-    secrets = {"SLACK_BOT_TOKEN": "Bot token, xoxb-..."}
-    model = given["model"] or found.get("model")
-    secrets |= {"SLACK_SIGNING_SECRET": "Signing secret"} if host else {"SLACK_APP_TOKEN": "App token, xapp-..."}
-    secrets |= {"OPENAI_API_KEY": "OPENAI_API_KEY"} if model and model != _OFFLINE else {}
-    for name, words in secrets.items():
-        found[name] = click.prompt(f"{words} {_LATER}", default="", hide_input=True, show_default=False)
-    return found
-
-
 def _deployment_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
-    url, host, channel = given["redis_url"] or "redis://localhost:6379/0", given["host"], given["ops_channel"] or ""
+    url, host, channel = given["redis_url"] or REDIS, given["host"], given["ops_channel"] or ""
     Address.of(url)
     if given["port"] is not None and not host:
         raise SettingsRefused("--port is where the bot listens with --http; in Socket Mode it listens nowhere.")
-    if channel and not _CHANNEL.fullmatch(channel):
-        raise SettingsRefused(f"{channel!r} is not a Slack channel id; ids look like C0123ABCD, not #name.")
-    for name, start in (("SLACK_BOT_TOKEN", "xoxb-"), ("SLACK_APP_TOKEN", "xapp-")):
-        if given.get(name) and not given[name].startswith(start):
-            raise SettingsRefused(f"What you typed as {name} is none: it begins with {start}.")
+    check_channel(channel)
+    for name in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"):
+        token_check(name)(given.get(name) or "")
     by_http = {"SLACK_APP_TOKEN": None, "SLACK_SIGNING_SECRET": given.get("SLACK_SIGNING_SECRET", "")}
     values: dict[str, str | None] = {
         "REDIS_URL": url,
@@ -126,27 +87,36 @@ def _deployment_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
         "VOBO_OPS_CHANNEL": channel,
         "VOBO_REVIEWERS": "reviewers.toml",
         **(
-            {**by_http, "PORT": str(given["port"] or _PORT)}
+            {**by_http, "PORT": str(given["port"] or PORT)}
             if host
             else {"SLACK_APP_TOKEN": given.get("SLACK_APP_TOKEN", "")}
         ),
-        **({} if given["tool"] == _SAMPLE else {"VOBO_RULES": "rules"}),
+        **({} if given["tool"] == SAMPLE else {"VOBO_RULES": "rules"}),
         **({"VOBO_MODEL": given["model"]} if given["model"] else {}),
-        **({"OPENAI_API_KEY": given.get("OPENAI_API_KEY", "")} if given["model"] not in {None, "", _OFFLINE} else {}),
+        **({"OPENAI_API_KEY": given.get("OPENAI_API_KEY", "")} if given["model"] not in {None, "", OFFLINE} else {}),
     }
     return {into / ".env": env_text(values), into / "manifest.yaml": manifest_text(host)}
 
 
-def _next(into: Path, *, sample: bool, people: str) -> list[str]:
+def _next(into: Path, given: Mapping[str, Any], *, people: str) -> list[str]:
     """What to do now, in order, as it is typed."""
-    stays = into == Path()
+    stays, sample = into == Path(), given["tool"] == SAMPLE
     before = _environment(relative=stays)
-    own = f"Write the tool (docs/your-own-agent.md) and set VOBO_AGENT in .env; `{before}vobo policies check`."
+    own = (
+        f"Write the tool {given['tool']} with the arguments of rules/{given['tool']}.py, an agent that has it"
+        f" (docs/your-own-agent.md), and set VOBO_AGENT, VOBO_MODEL and OPENAI_API_KEY in .env;"
+        f" `{before}vobo policies check`."
+    )
+    alone = (
+        "  Name a second person in reviewers.toml: who starts a run may not approve it (to try it out alone, set"
+        " self_approval = true)."
+    )
     return [
         "Now:",
         *([] if stays else [f"  cd {shlex.quote(str(into))}"]),
         "  Create the Slack app from manifest.yaml (api.slack.com/apps, From a manifest), install it, invite it.",
         *([f"  Name more people: {one}" for one in load_law(["policies.rules"], people).problems()] if sample else []),
+        *([alone] if len(set(given["reviewers"])) == 1 and not given["self_approval"] else []),
         *([] if sample else [f"  {own}"]),
         f"  {before}vobo doctor            # says what is missing in .env and in Slack",
         f"  {before}python -m bot          # and beside it, in terminals of their own:",
@@ -165,18 +135,12 @@ def _environment(*, relative: bool) -> str:
     return f"{shlex.quote(str(here.relative_to(Path.cwd()) if near else here))}/"
 
 
-def _check(tool: str, team: str, zone: str, users: Sequence[str]) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", tool) or keyword.iskeyword(tool):
-        raise SettingsRefused(
-            f"{tool!r} cannot be the name of a tool; write it as a Python function, such as send_mail."
-        )
-    if not _TEAM.fullmatch(team):
-        raise SettingsRefused(f"{team!r} is not the id of a Slack workspace; ids look like T0123ABCD, not a name.")
-    if not _ZONE.fullmatch(zone):
-        raise SettingsRefused(f"{zone!r} is not a time zone; write for example Europe/Berlin.")
-    for user in users:
-        if not _USER.fullmatch(user):
-            raise SettingsRefused(f"{user!r} is not a Slack user id; ids look like U0123ABCD, not @name.")
+def _check(given: Mapping[str, Any]) -> None:
+    check_tool(given["tool"])
+    check_team(given["team"])
+    check_zone(given["zone"])
+    for one in (*given["reviewers"], *given["operators"]):
+        check_user(one)
 
 
 def _write(files: dict[Path, str]) -> None:

@@ -310,3 +310,9 @@ def test_a_command_is_repeated_three_times_and_no_more(valkey_url: str) -> None:
 def test_a_server_too_old_for_safe_queues_is_refused() -> None:
     with pytest.raises(UnsafeRedis, match="too old"):
         _refuse({"redis_version": "6.0.16", "role": "master"}, {"maxmemory-policy": "noeviction"})
+
+
+def test_a_database_that_the_server_does_not_have_is_named(data: Path) -> None:
+    url = ensure_server(data).url
+    with pytest.raises(UnsafeRedis, match="the number of a database that the server does not have"):
+        check_server(connect(f"{url}{'&' if '?' in url else '?'}db=99"))

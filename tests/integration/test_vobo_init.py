@@ -69,6 +69,40 @@ def test_at_a_terminal_it_asks_and_shows_no_secret(tmp_path: Path) -> None:
     assert "VOBO_MODEL=gpt-5" in (tmp_path / ".env").read_text()
 
 
+def test_a_wrong_answer_is_asked_for_again_at_once(tmp_path: Path) -> None:
+    answers = ["acme", "T0ACME", "", "@bruno", "U0ANA, bob", "U0ANA, U0BEN", "localhost", "", "", "#ops", "C0OPS", ""]
+    words = ["init", "--into", str(tmp_path), "--ask"]
+    typed = "\n".join([*answers, "xapp-wrong", TOKEN, APP_TOKEN]) + "\n"
+
+    said = CliRunner().invoke(cli, words, input=typed, catch_exceptions=False)
+
+    assert said.exit_code == 0, said.output
+    for sentence in ("'acme' is not the id", "'@bruno' is not", "'bob' is not", "REDIS_URL must", "'#ops' is not"):
+        assert sentence in said.output
+    assert "What you typed as SLACK_BOT_TOKEN is none: it begins with xoxb-." in said.output
+    assert "xapp-wrong" not in said.output
+    assert read(tmp_path).ops_channel == "C0OPS"
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"), [(("--reviewer", "U0ANA"), "--team"), (("--team", "T0ACME"), "--reviewer")]
+)
+def test_where_nobody_may_be_asked_what_is_missing_is_named(
+    tmp_path: Path, words: tuple[str, ...], missing: str
+) -> None:
+    with pytest.raises(SettingsRefused, match=missing):
+        CliRunner().invoke(cli, ["init", "--into", str(tmp_path), "--no-ask", *words], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(("more", "times"), [((), 1), (("--reviewer", "U0BEN"), 0), (("--self-approval",), 0)])
+def test_who_is_alone_is_told_that_nobody_approves_what_they_started(
+    tmp_path: Path, more: tuple[str, ...], times: int
+) -> None:
+    words = ["init", "--into", str(tmp_path), *WHO[:4], "--tool", "send_voucher", *more]
+    said = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert said.output.count("Name a second person") == times
+
+
 def test_http_has_its_address_in_the_manifest_and_no_socket(tmp_path: Path) -> None:
     words = ("--http", "https://vobo.example.com", "--port", "3100", "--ask")
     said = init(tmp_path, *words, input=f"\n\n\n\n{TOKEN}\n{SECRET}\n")
@@ -95,27 +129,26 @@ def test_the_sample_has_people_for_every_tier_its_rules_name(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "answers", "sentence"),
+    ("words", "sentence"),
     [
-        (("--ops-channel", "#ops"), "", "'#ops' is not a Slack channel id"),
-        (("--redis-url", "localhost"), "", "REDIS_URL must start with one of"),
-        (("--http", "vobo.example.com"), "", "is not an address that Slack can reach"),
-        (("--ask",), "\n\n\n\n\nxapp-wrong\n\n", "What you typed as SLACK_BOT_TOKEN is none: it begins with xoxb-."),
-        (("--model", "it's", "--no-ask"), "", "VOBO_MODEL holds a character that a .env cannot"),
-        (("--model", "a\udcff"), "", "VOBO_MODEL holds a character that a .env cannot"),
-        (("--redis-url", "redis://:a${HOME}b@store:6379/0"), "", "REDIS_URL holds a character that a .env cannot"),
-        (("--http", "https://."), "", "is not an address that Slack can reach"),
-        (("--port", "3100"), "", "--port is where the bot listens with --http"),
-        (("--team", "acme"), "", "'acme' is not the id of a Slack workspace"),
-        (("--zone", 'Europe/"Berlin'), "", "is not a time zone"),
-        (("--ops", "@bob"), "", "'@bob' is not a Slack user id"),
+        (("--ops-channel", "#ops"), "'#ops' is not a Slack channel id"),
+        (("--redis-url", "localhost"), "REDIS_URL must start with one of"),
+        (("--http", "vobo.example.com"), "is not an address that Slack can reach"),
+        (("--model", "it's", "--no-ask"), "VOBO_MODEL holds a character that a .env cannot"),
+        (("--model", "a\udcff"), "VOBO_MODEL holds a character that a .env cannot"),
+        (("--redis-url", "redis://:a${HOME}b@store:6379/0"), "REDIS_URL holds a character that a .env cannot"),
+        (("--http", "https://."), "is not an address that Slack can reach"),
+        (("--port", "3100"), "--port is where the bot listens with --http"),
+        (("--team", "acme"), "'acme' is not the id of a Slack workspace"),
+        (("--zone", 'Europe/"Berlin'), "is not a time zone"),
+        (("--ops", "@bob"), "'@bob' is not a Slack user id"),
     ],
 )
 def test_what_cannot_be_used_is_refused_and_nothing_is_written(
-    tmp_path: Path, words: tuple[str, ...], answers: str, sentence: str
+    tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     with pytest.raises(ApprovalsError) as refused:
-        init(tmp_path / "new", *words, input=answers)
+        init(tmp_path / "new", *words)
     assert sentence in str(refused.value)
     assert not (tmp_path / "new").exists()
 

@@ -1,14 +1,16 @@
 """The clock, the checks at start-up, jobs by name, and local MCP servers."""
 
 import asyncio
+import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 from agents import Agent, Model
-from agents.mcp import MCPServer
+from agents.mcp import MCPServer, MCPServerStdio
 from agents.testing import ScriptedModel
 from mcp.types import CallToolResult, TextContent
 from mcp.types import Tool as MCPTool
@@ -165,6 +167,35 @@ def test_a_working_environment_has_no_findings_and_says_what_may_surprise(
     told = "\n".join(notes(found))
     assert "offline planner stands in" in told
     assert 'wipe of "desk" is a tool without a rule' in told
+
+
+def test_an_agent_of_your_own_without_a_model_is_a_finding(
+    redis_client: redis.Redis, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, sample = os.environ["VOBO_AGENT"], "worker.refund_desk:build_agent"
+    monkeypatch.delenv("VOBO_OFFLINE")
+    for agents, sentences in ((own, 1), (f"desk={sample}, mine={own}", 1), (sample, 0)):
+        monkeypatch.setenv("VOBO_AGENT", agents)
+        told = [one for one in findings(assembly.prepare(WorkerSettings.read())) if "can drive the sample alone" in one]
+        assert len(told) == sentences, agents
+    monkeypatch.setenv("VOBO_AGENT", own)
+    monkeypatch.setenv("VOBO_MODEL", "gpt-5")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
+    assert list(findings(assembly.prepare(WorkerSettings.read()))) == []
+
+
+def test_rules_for_which_no_agent_has_a_tool_are_named_with_the_agent_that_was_loaded(
+    redis_client: redis.Redis, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VOBO_AGENT", "worker.refund_desk:build_agent")
+    found = assembly.prepare(WorkerSettings.read())
+    told = "\n".join(notes(found))
+    assert "No agent has a tool for the rules of burn. VOBO_AGENT is worker.refund_desk:build_agent" in told
+
+    server = MCPServerStdio(params={"command": "true"})
+    serving = {"default": lambda model: Agent(name="depot", model=model, mcp_servers=[server])}
+    told = "\n".join(notes(replace(found, factories=serving)))
+    assert "No agent has a tool" not in told, "what the server offers is only known in a job"
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def test_every_section_of_the_page_is_where_a_refusal_leads() -> None:
 
 
 def test_a_rule_for_other_arguments_is_refused() -> None:
-    assert "takes Ship, but its rule" in refused(agent(tools=[an_action()]), a_rule("ship", Other))
+    assert f"takes {Ship.__module__}.Ship, but its rule" in refused(agent(tools=[an_action()]), a_rule("ship", Other))
 
 
 def test_an_action_cannot_be_declared_read_only() -> None:
