@@ -250,12 +250,33 @@ class StoreMachine(BothWorlds):
     @rule(number=NUMBERS, what=st.sampled_from(["unknown", "unknown-alert"]))
     def nobody_can_tell_for_long(self, number: int, what: str) -> None:
         self.steps.end_time_of_call(self.call(number, State.UNKNOWN), what)
-        self.the_clock_comes_by(number)
+        self.sweep(number, "answer_unknown" if what == "unknown" else "alert_unknown")
+
+    @precondition(lambda self: self.model.asked(self.model.calls.values()))
+    @rule(number=NUMBERS, what=st.sampled_from(["unknown", "unknown-alert"]))
+    def nobody_ever_hears_of_it(self, number: int, what: str) -> None:
+        """Agreed to and begun by a worker that is never heard of again."""
+        self.the_usual_way(number, "intend")
+        if self.claims:
+            self.crash(0)
+            self.sweep(number, "lost_lease")
+        if any(call.state is State.UNKNOWN for call in self.model.calls.values()):
+            self.nobody_can_tell_for_long(number, what)
+
+    @precondition(lambda self: any(call.state is State.APPROVED for call in self.model.calls.values()))
+    @rule(number=NUMBERS)
+    def no_worker_comes_in_time(self, number: int) -> None:
+        self.steps.end_time_of_call(self.call(number, State.APPROVED), "execute")
+        self.sweep(number, "lapse")
 
     @precondition(lambda self: self.model.calls)
     @rule(number=NUMBERS)
     def the_clock_comes_by(self, number: int) -> None:
-        due = self.steps.due()
+        self.sweep(number)
+
+    def sweep(self, number: int, only: str = "") -> None:
+        """One of the deadlines that are over; `only` those of a verb."""
+        due = [one for one in self.steps.due() if only in {"", one[0]}]
         if due:
             self.taken["steps"] += 1
             self.look()
