@@ -46,6 +46,10 @@ def measure() -> Section:
         [grid],
         [
             f"Kept in Valkey for each closed run, everything included: {kb(grown)} KB.",
+            (
+                "Slack takes about one message a second for each channel; a run has four, so the next run's card waits for"
+                " the last one's outcome."
+            ),
             "The sandbox is looked at ten times a second, so up to 100 ms of each figure are the looking.",
         ],
     )
