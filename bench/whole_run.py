@@ -47,8 +47,8 @@ def measure() -> Section:
         [
             f"Kept in Valkey for each closed run, everything included: {kb(grown)} KB.",
             (
-                "Slack takes about one message a second for each channel; a run has four, so the next run's card waits for"
-                " the last one's outcome."
+                "Slack takes about one message a second for each channel; a run has four, so the next run's card waits"
+                " for the last one's outcome."
             ),
             "The sandbox is looked at ten times a second, so up to 100 ms of each figure are the looking.",
         ],
