@@ -78,9 +78,10 @@ class SafeWorker(Worker):
 
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         """Give the job to the process that waits, or fork one as RQ does."""
-        if self._spare is not None and not self._spare.rehearses:
-            spare, self._spare = self._spare, None
-            if self.execution is not None and spare.begin(json.dumps([job.id, self.execution.id])):
+        spare, execution = self._spare, self.execution
+        if spare is not None and execution is not None and not spare.rehearses:
+            self._spare = None
+            if spare.begin(json.dumps([job.id, execution.id])):
                 self._horse_pid = spare.pid
                 return
         super().fork_work_horse(job, queue)

@@ -20,7 +20,6 @@ class Spare:
         """Fork. The child calls `rehearse`, waits for its order, and then calls `obey` with it, once."""
         orders, self._orders = os.pipe()
         self._ready, ready = os.pipe()
-        self._open = {self._orders, self._ready}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         self.pid = os.fork()
         if self.pid == 0:
@@ -60,10 +59,8 @@ class Spare:
 
     def forget(self) -> None:
         """Close this end, in the parent or in another child of it that must not keep the process waiting."""
-        for end in (self._orders, self._ready):
-            if end in self._open:
-                self._open.discard(end)
-                os.close(end)
+        os.close(self._orders)
+        os.close(self._ready)
 
 
 def _wait(orders: int, ready: int, rehearse: Callable[[], None], obey: Callable[[str], None]) -> NoReturn:

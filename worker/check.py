@@ -11,8 +11,9 @@ from policies.law import LawRefused
 from worker.actions import Lookup
 from worker.assembly import Prepared, prepared
 from worker.deps import Deps
-from worker.load import Loaded, build, made, reachable
+from worker.load import Loaded, build, entries, made, reachable
 from worker.model_check import OFFLINE_NOTE, model_reachable
+from worker.settings import SAMPLE, WorkerSettings
 
 #: How many names a sentence lists.
 NAMED = 5
@@ -21,9 +22,10 @@ NAMED = 5
 def findings(found: Prepared) -> Iterator[str]:
     """One sentence for each thing that keeps the worker from working; an empty answer means that it can start."""
     yield from found.law.problems()
-    if found.settings.undriven is not None:
+    undriven = _undriven(found.settings)
+    if undriven is not None:
         yield (
-            f"VOBO_AGENT names {found.settings.undriven}, but no model: the sample's offline planner can drive"
+            f"VOBO_AGENT names {undriven}, but no model: the sample's offline planner can drive"
             " the sample alone. Set VOBO_MODEL and OPENAI_API_KEY, or VOBO_OFFLINE to a planner of your own."
         )
     try:
@@ -81,6 +83,14 @@ def undoable_tools(found: Prepared) -> Iterator[str]:
     for name in found.factories:
         doors = asyncio.run(_load(found, name)).doors
         yield from (tool for (_, tool), door in doors.items() if door.undo is not None)
+
+
+def _undriven(settings: WorkerSettings) -> str | None:
+    """An agent that the planner which stands in for a model cannot drive; None without one."""
+    if not settings.is_offline or not settings.offline.startswith(f"{SAMPLE}."):
+        return None
+    paths = (path for _, path in entries(settings.agent))
+    return next((path for path in paths if not path.startswith((f"{SAMPLE}:", f"{SAMPLE}."))), None)
 
 
 def _toolless(found: Prepared, agents: list[Loaded]) -> Iterator[str]:

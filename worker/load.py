@@ -40,6 +40,13 @@ class Loaded:
         return {f"{agent}/{tool}": door.schema for (agent, tool), door in self.doors.items()}
 
 
+def entries(text: str) -> Iterator[tuple[str, str]]:
+    """The name and the path of each agent in VOBO_AGENT."""
+    for entry in (part.strip() for part in text.split(",")):
+        name, equals, path = entry.partition("=")
+        yield (name.strip(), path.strip()) if equals else (DEFAULT_NAME, entry)
+
+
 def factories(text: str) -> dict[str, Factory]:
     """The factories in VOBO_AGENT: `package.module:factory`, or `name=package.module:factory,...`.
 
@@ -47,9 +54,7 @@ def factories(text: str) -> dict[str, Factory]:
         AgentRefused: one of them cannot be imported or called, two have the same name, or one is named like canaries.
     """
     found: dict[str, Factory] = {}
-    for entry in (part.strip() for part in text.split(",")):
-        name, equals, path = entry.partition("=")
-        name, path = (name.strip(), path.strip()) if equals else (DEFAULT_NAME, entry)
+    for name, path in entries(text):
         if name == RESERVED:
             raise AgentRefused(f"VOBO_AGENT names an agent {name}, as calls are named that may never run; rename it.")
         if name in found:

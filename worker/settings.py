@@ -45,11 +45,3 @@ class WorkerSettings(Settings):
     def is_offline(self) -> bool:
         """Whether the sample's planner stands in for a model."""
         return self.model in {"", OFFLINE}
-
-    @property
-    def undriven(self) -> str | None:
-        """An agent of VOBO_AGENT that the planner which stands in for a model cannot drive; None without one."""
-        if not self.is_offline or not self.offline.startswith(f"{SAMPLE}."):
-            return None
-        paths = [entry.rpartition("=")[2].strip() for entry in self.agent.split(",")]
-        return next((path for path in paths if not path.startswith((f"{SAMPLE}:", f"{SAMPLE}."))), None)

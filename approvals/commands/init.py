@@ -8,12 +8,17 @@ from typing import Any
 
 import click
 
-from approvals.commands.init_ask import OFFLINE, PORT, REDIS, SAMPLE, how_it_runs, token_check, who_decides
-from approvals.commands.init_ask import channel as check_channel
-from approvals.commands.init_ask import team as check_team
-from approvals.commands.init_ask import tool as check_tool
-from approvals.commands.init_ask import user as check_user
-from approvals.commands.init_ask import zone as check_zone
+from approvals.commands.init_ask import (
+    OFFLINE,
+    PORT,
+    REDIS,
+    SAMPLE,
+    check_channel,
+    check_who_decides,
+    how_it_runs,
+    token_check,
+    who_decides,
+)
 from approvals.commands.init_env import env_text, manifest_text
 from approvals.commands.init_law import first_rule, reviewers_toml
 from approvals.redis_address import Address
@@ -47,7 +52,7 @@ def init(*, into: Path, ask: bool | None, **given: Any) -> None:
     """
     asking = sys.stdin.isatty() if ask is None else ask
     given = who_decides(given, asking=asking, never=ask is False)
-    _check(given)
+    check_who_decides(given)
     files = {**_law_files(into, given), **_deployment_files(into, {**given, **(how_it_runs(given) if asking else {})})}
     _write(files)
     click.echo(f"Written: {', '.join(map(str, files))}.")
@@ -133,14 +138,6 @@ def _environment(*, relative: bool) -> str:
         return ""
     near = relative and here.is_relative_to(Path.cwd())
     return f"{shlex.quote(str(here.relative_to(Path.cwd()) if near else here))}/"
-
-
-def _check(given: Mapping[str, Any]) -> None:
-    check_tool(given["tool"])
-    check_team(given["team"])
-    check_zone(given["zone"])
-    for one in (*given["reviewers"], *given["operators"]):
-        check_user(one)
 
 
 def _write(files: dict[Path, str]) -> None:

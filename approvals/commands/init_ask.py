@@ -33,14 +33,15 @@ def who_decides(given: Mapping[str, Any], *, asking: bool, never: bool) -> dict[
     if found["team"] is None:
         _may_ask(never, "--team, the id of your Slack workspace (T...)")
         words = "Id of your Slack workspace, T... (in a browser: app.slack.com/client/T...)"
-        found["team"] = typed(words, team)
+        found["team"] = typed(words, check_team)
     if found["tool"] is None:
         words = f"Name of your first tool ({SAMPLE}: begin with the sample refund desk)"
-        found["tool"] = typed(words, tool, default=SAMPLE) if asking or not (found["reviewers"] or never) else SAMPLE
+        wanted = asking or not (found["reviewers"] or never)
+        found["tool"] = typed(words, check_tool, default=SAMPLE) if wanted else SAMPLE
     if not found["reviewers"]:
         _may_ask(never, "--reviewer, a Slack user id (U...) of somebody who may decide; once for each")
         words = 'Slack user ids of those who may decide, U... (profile, "Copy member ID"), comma-separated'
-        found["reviewers"] = listed(typed(words, users))
+        found["reviewers"] = listed(typed(words, check_users))
     return found
 
 
@@ -55,7 +56,7 @@ def how_it_runs(given: Mapping[str, Any]) -> dict[str, Any]:
     if host and given["port"] is None:
         found["port"] = click.prompt("Port where the bot listens", default=PORT, type=click.IntRange(1, 65535))
     if given["ops_channel"] is None:
-        found["ops_channel"] = typed(f"Id of the channel for ops, C... {_LATER}", channel, default="")
+        found["ops_channel"] = typed(f"Id of the channel for ops, C... {_LATER}", check_channel, default="")
     if given["model"] is None:
         words = "the sample's offline planner" if given["tool"] == SAMPLE else "later; your own agent needs one"
         found["model"] = click.prompt(f"Name of the model (Enter: {words})", default="")
@@ -88,7 +89,16 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def tool(name: str) -> None:
+def check_who_decides(given: Mapping[str, Any]) -> None:
+    """Refuse what can be no workspace, tool, zone or person, however it was given."""
+    check_tool(given["tool"])
+    check_team(given["team"])
+    check_zone(given["zone"])
+    for one in (*given["reviewers"], *given["operators"]):
+        check_user(one)
+
+
+def check_tool(name: str) -> None:
     """Refuse what can be no name of a function."""
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", name) or keyword.iskeyword(name):
         raise SettingsRefused(
@@ -96,31 +106,31 @@ def tool(name: str) -> None:
         )
 
 
-def team(text: str) -> None:
+def check_team(text: str) -> None:
     """Refuse what is no workspace's id."""
     if not _TEAM.fullmatch(text):
         raise SettingsRefused(f"{text!r} is not the id of a Slack workspace; ids look like T0123ABCD, not a name.")
 
 
-def zone(text: str) -> None:
+def check_zone(text: str) -> None:
     """Refuse what is no time zone's name."""
     if not _ZONE.fullmatch(text):
         raise SettingsRefused(f"{text!r} is not a time zone; write for example Europe/Berlin.")
 
 
-def user(text: str) -> None:
+def check_user(text: str) -> None:
     """Refuse what is no person's id."""
     if not _USER.fullmatch(text):
         raise SettingsRefused(f"{text!r} is not a Slack user id; ids look like U0123ABCD, not @name.")
 
 
-def users(text: str) -> None:
+def check_users(text: str) -> None:
     """Refuse a list with anything else in it, and an empty one."""
     for one in listed(text) or (text,):
-        user(one)
+        check_user(one)
 
 
-def channel(text: str) -> None:
+def check_channel(text: str) -> None:
     """Refuse what is no channel's id; nothing at all may wait."""
     if text and not _CHANNEL.fullmatch(text):
         raise SettingsRefused(f"{text!r} is not a Slack channel id; ids look like C0123ABCD, not #name.")
