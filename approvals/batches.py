@@ -77,7 +77,8 @@ class Batches(Room):
         row = self.row(self.keys.batch(batch_id))
         if not row or row.flag("has_card"):
             return []
-        if self.client.scard(self.keys.pause_open(row.text("run"), row.number("pause"))):
+        beside = self.members(self.keys.pause_batches(row.text("run"), row.number("pause")))
+        if any(self.client.scard(self.keys.batch_open(each)) for each in beside):
             return []
         calls = load_calls(self, self._members(batch_id))
         return [call for call in calls if call.state is State.PROPOSED]

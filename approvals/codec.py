@@ -161,10 +161,11 @@ def entry(entry_id: str, row: Row) -> OutboxEntry | None:
     """The outbox entry in this hash; None when there is none."""
     if not row:
         return None
+    kind, _, subject = entry_id.partition(":")
     return OutboxEntry(
         id=entry_id,
-        kind=cast("Any", row.text("kind")),
-        subject=row.text("subject"),
+        kind=cast("Any", kind),
+        subject=subject,
         desired=row.number("desired"),
         delivered=row.number("delivered"),
         channel=row.maybe("channel"),

@@ -85,7 +85,7 @@ class Keys:
         return f"{self.prefix}pause:{run}:{pause}:batches"
 
     def pause_open(self, run: str, pause: int | str) -> str:
-        """Set: calls of the pause that wait for a person."""
+        """Set: calls of the pause that waited for a person. Written by version 0.1 alone, forgotten with its run."""
         return f"{self.prefix}pause:{run}:{pause}:open"
 
     def unanswered(self, run: str, pause: int | str) -> str:

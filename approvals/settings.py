@@ -49,11 +49,14 @@ FIXES = {
     "VOBO_MODEL": "Set it to a model's name, or to offline for the sample's planner.",
 }
 
+DOT_ENV = ".env"
+NO_DOT_ENV = "There is no .env in {place}; start where yours lies, or make one with `vobo init`."
+
 
 class LawSettings(BaseSettings):
     """What the law is read from."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, populate_by_name=True)
+    model_config = SettingsConfigDict(env_file=DOT_ENV, extra="ignore", env_ignore_empty=True, populate_by_name=True)
 
     rules: Annotated[tuple[str, ...], NoDecode] = Field(("policies.rules",), alias="VOBO_RULES")
     reviewers: Path = Field(SAMPLE_REVIEWERS, alias="VOBO_REVIEWERS")
@@ -70,6 +73,8 @@ class LawSettings(BaseSettings):
             return cls(**overrides)
         except ValidationError as refused:
             lines = [cls._told(error) for error in refused.errors()]
+            if any(" is not set. " in line for line in lines) and not Path(DOT_ENV).is_file():
+                lines.append(NO_DOT_ENV.format(place=Path.cwd()))
             raise SettingsRefused("\n".join(lines)) from None
 
     def reviewers_text(self) -> str:

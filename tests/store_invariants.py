@@ -83,7 +83,8 @@ class Watchman:
                 pipe.hgetall(self.keys.votes(key))
             for pause in pauses:
                 pipe.smembers(self.keys.unanswered(self.run, pause))
-                pipe.smembers(self.keys.pause_open(self.run, pause))
+            for batch in model.batches:
+                pipe.smembers(self.keys.batch_open(batch))
             events, wakeups, deadlines, owed, run, cap, *rest = pipe.execute()
         if events:
             self._last = "(" + events[-1][0].decode()
@@ -95,7 +96,10 @@ class Watchman:
         self._calls = [text(row) for row in rest[: 2 * len(calls) : 2]]
         self._votes = [text(row) for row in rest[1 : 2 * len(calls) : 2]]
         sets = [{member.decode() for member in found} for found in rest[2 * len(calls) :]]
-        self._waits = list(zip(pauses, sets[::2], sets[1::2], strict=True))
+        asked = dict.fromkeys(pauses, frozenset[str]())
+        for batch, found in zip(model.batches.values(), sets[len(pauses) :], strict=True):
+            asked[batch.pause] |= found
+        self._waits = [(pause, sets[at], asked[pause]) for at, pause in enumerate(pauses)]
 
     def _states_follow_the_table(self, model: Model) -> None:
         for key, row in zip(model.calls, self._calls, strict=True):

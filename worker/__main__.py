@@ -12,16 +12,14 @@ from approvals.health import Health, silent_store
 from approvals.logs import configure_logs
 from approvals.metrics import Timings, exposed, timed_jobs
 from approvals.queue import build_worker, keep_working, queue_name
-from approvals.redis_check import check_server, connect
+from approvals.redis_check import check_server
 from approvals.safe_worker import SafeWorker
 from approvals.signed_jobs import ALLOWED_JOBS
-from approvals.store import Store
 from approvals.trace_export import start_traces
-from approvals.vault import Vault
 from policies.law import LawRefused
 from worker import jobs
-from worker.assembly import Prepared, prepared
-from worker.check import check, findings, gated_tools, notes, undoable_tools
+from worker.assembly import Prepared, opened_store, prepared
+from worker.check import Inspection, check, findings, gated_tools, inspected, notes, undoable_tools
 from worker.clock import WITH_PARENT
 from worker.rehearsal import read_scripts, rehearse
 
@@ -37,15 +35,15 @@ def main() -> int:
         configure_logs("worker")
         if asked.check:
             return _check(as_json=asked.json)
-        found = prepared()
-        problems = list(findings(found))
+        seen = inspected(prepared())
+        problems = list(findings(seen))
         for problem in problems:
             sys.stderr.write(f"{problem}\n")
         if problems:
             return 1
-        for note in notes(found):
+        for note in notes(seen):
             sys.stderr.write(f"Note: {note}\n")
-        return _work(found, with_clock=asked.with_clock)
+        return _work(seen, with_clock=asked.with_clock)
     except (ApprovalsError, LawRefused) as refused:
         sys.stderr.write(f"{refused}\n")
         return 1
@@ -65,20 +63,19 @@ def _check(*, as_json: bool) -> int:
     return 0
 
 
-def _work(found: Prepared, *, with_clock: bool) -> int:
-    client, keys = connect(found.settings.redis_url), found.settings.state_keys.get_secret_value()
+def _work(seen: Inspection, *, with_clock: bool) -> int:
+    found = seen.found
+    store = opened_store(found)
+    client, vault = store.runs.client, store.runs.vault
     for warning in check_server(client):
         sys.stderr.write(f"Warning: {warning}\n")
-    # Imported before the fork, so that a job starts in milliseconds.
-    store = Store.open(client, Vault.from_text(keys), tenant=found.tenant)
-    store.switches.set_worker(found.law.version, gated_tools(found), undoable_tools(found))
+    store.switches.set_worker(found.law.version, gated_tools(seen), undoable_tools(seen))
     store.changes.note_start(found.law, found.settings, process="worker")
     sys.stderr.write(f"Working for {found.tenant} with {jobs.__name__}.\n")
-    vault = Vault.from_text(keys)
     # A process and not a thread: a job forked while the clock holds a lock would wait for it for ever.
     clock = subprocess.Popen([sys.executable, "-m", "worker.clock", WITH_PARENT]) if with_clock else None  # noqa: S603
     timings = Timings()
-    health = health_of(found, vault, timings)
+    health = health_of(found, timings)
     # Before the first fork: the jobs' processes hand their spans over to this one.
     end_traces = start_traces("worker", forks=True)
 
@@ -104,7 +101,7 @@ def _work(found: Prepared, *, with_clock: bool) -> int:
     return 0
 
 
-def health_of(found: Prepared, vault: Vault, timings: Timings) -> Health | None:
+def health_of(found: Prepared, timings: Timings) -> Health | None:
     """Its health on VOBO_HEALTH_PORT, over a connection that no job shares.
 
     Raises:
@@ -113,7 +110,7 @@ def health_of(found: Prepared, vault: Vault, timings: Timings) -> Health | None:
     settings = found.settings
     if settings.health_port is None:
         return None
-    own = Store.open(connect(settings.redis_url), vault, tenant=found.tenant)
+    own = opened_store(found)
     metrics = exposed(own, timings)
     health = Health(settings.health_port, lambda: silent_store(own), settings.health_host, metrics=metrics)
     health.start()

@@ -99,6 +99,13 @@ def model_opener(settings: WorkerSettings) -> OpenModel:
     return openai
 
 
+def opened_store(found: Prepared) -> Store:
+    """The workspace's store over a connection of its own."""
+    vault = Vault.from_text(found.settings.state_keys.get_secret_value())
+    secrets = KnownSecrets.of(found.settings, os.environ)
+    return Store.open(connect(found.settings.redis_url), vault, tenant=found.tenant, secrets=secrets)
+
+
 def deps_for(found: Prepared, tenant: str) -> Deps:
     """The engine's needs with a connection of their own.
 
@@ -110,9 +117,7 @@ def deps_for(found: Prepared, tenant: str) -> Deps:
             f"A job for the workspace {tenant} came to a worker of {found.tenant}."
             " Nothing of ours puts it there: find out who can write to Redis, or correct team in reviewers.toml."
         )
-    vault = Vault.from_text(found.settings.state_keys.get_secret_value())
-    secrets = KnownSecrets.of(found.settings, os.environ)
-    store = Store.open(connect(found.settings.redis_url), vault, tenant=tenant, secrets=secrets)
+    store = opened_store(found)
     store.switches.set_worker(found.law.version)
     return Deps(store, found.law, found.factories, found.model, found.shadow)
 

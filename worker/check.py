@@ -1,8 +1,8 @@
 """What `python -m worker --check` finds before the first run does."""
 
 import asyncio
-import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, failure, fine, warning
@@ -19,8 +19,29 @@ from worker.settings import SAMPLE, WorkerSettings
 NAMED = 5
 
 
-def findings(found: Prepared) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was prepared, its agents as a job would load them, and why the others cannot be."""
+
+    found: Prepared
+    agents: tuple[Loaded, ...]
+    refused: tuple[str, ...]
+
+
+def inspected(found: Prepared) -> Inspection:
+    """Load every agent once, without opening a model connection or an MCP server."""
+    agents, refused = [], []
+    for name in found.factories:
+        try:
+            agents.append(asyncio.run(_load(found, name)))
+        except ApprovalsError as problem:
+            refused.append(str(problem))
+    return Inspection(found, tuple(agents), tuple(refused))
+
+
+def findings(seen: Inspection) -> Iterator[str]:
     """One sentence for each thing that keeps the worker from working; an empty answer means that it can start."""
+    found = seen.found
     yield from found.law.problems()
     undriven = _undriven(found.settings)
     if undriven is not None:
@@ -32,11 +53,7 @@ def findings(found: Prepared) -> Iterator[str]:
         open_store(found.settings, tenant=found.tenant)
     except ApprovalsError as refused:
         yield str(refused)
-    for name in found.factories:
-        try:
-            asyncio.run(_load(found, name))
-        except ApprovalsError as refused:
-            yield str(refused)
+    yield from seen.refused
 
 
 def check() -> list[Finding]:
@@ -47,42 +64,39 @@ def check() -> list[Finding]:
         return [failure("law", str(refused))]
     except ApprovalsError as refused:
         return [failure("settings", line) for line in str(refused).splitlines()]
-    problems = [failure("worker", problem) for problem in findings(found)]
-    surprises = [warning("worker", note) for note in notes(found) if note != OFFLINE_NOTE]
+    seen = inspected(found)
+    problems = [failure("worker", problem) for problem in findings(seen)]
+    surprises = [warning("worker", note) for note in notes(seen) if note != OFFLINE_NOTE]
     if not problems:
         surprises += [warning("redis", each) for each in open_store(found.settings, tenant=found.tenant).warnings]
     well = [] if problems else [fine("worker", f"Every agent can be loaded and gated: {', '.join(found.factories)}.")]
     return [*problems, *surprises, model_reachable(found.settings), *well]
 
 
-def notes(found: Prepared) -> Iterator[str]:
+def notes(seen: Inspection) -> Iterator[str]:
     """What works, but may surprise."""
+    found = seen.found
     yield from found.law.notes()
     if found.settings.is_offline:
         yield OFFLINE_NOTE
-    agents = []
-    for name in found.factories:
-        with contextlib.suppress(ApprovalsError):  # told as a finding
-            agents.append(asyncio.run(_load(found, name)))
-    servers = any(agent.mcp_servers for loaded in agents for agent, _ in reachable(loaded.root))
-    if len(agents) == len(found.factories) and not servers:  # what those offer is only known in a job
-        yield from _toolless(found, agents)
-    for loaded in agents:
+    servers = any(agent.mcp_servers for loaded in seen.agents for agent, _ in reachable(loaded.root))
+    if not seen.refused and not servers:  # what those offer is only known in a job
+        yield from _toolless(seen)
+    for loaded in seen.agents:
         yield from _unruled(loaded)
         yield from _not_undoable(loaded)
 
 
-def gated_tools(found: Prepared) -> Iterator[str]:
+def gated_tools(seen: Inspection) -> Iterator[str]:
     """The names of all tools that ask or are judged before they run, of all agents that can be loaded."""
-    for name in found.factories:
-        yield from (tool for _, tool in asyncio.run(_load(found, name)).doors)
+    for loaded in seen.agents:
+        yield from (tool for _, tool in loaded.doors)
 
 
-def undoable_tools(found: Prepared) -> Iterator[str]:
+def undoable_tools(seen: Inspection) -> Iterator[str]:
     """The names of the tools whose actions say how to undo them."""
-    for name in found.factories:
-        doors = asyncio.run(_load(found, name)).doors
-        yield from (tool for (_, tool), door in doors.items() if door.undo is not None)
+    for loaded in seen.agents:
+        yield from (tool for (_, tool), door in loaded.doors.items() if door.undo is not None)
 
 
 def _undriven(settings: WorkerSettings) -> str | None:
@@ -93,15 +107,15 @@ def _undriven(settings: WorkerSettings) -> str | None:
     return next((path for path in paths if not path.startswith((f"{SAMPLE}:", f"{SAMPLE}."))), None)
 
 
-def _toolless(found: Prepared, agents: list[Loaded]) -> Iterator[str]:
+def _toolless(seen: Inspection) -> Iterator[str]:
     """Rules that judge nothing: most often the agent they were written for is not the one that is loaded."""
-    tools = {tool for loaded in agents for _, tool in loaded.doors} | {tool for one in agents for tool in one.reads}
-    idle = sorted(set(found.law.rules) - tools)
+    tools = {*gated_tools(seen), *(tool for loaded in seen.agents for tool in loaded.reads)}
+    idle = sorted(set(seen.found.law.rules) - tools)
     if idle:
         named = ", ".join(idle[:NAMED]) + (", ..." if len(idle) > NAMED else "")
         yield (
-            f"No agent has a tool for the rules of {named}. VOBO_AGENT is {found.settings.agent}: set it to the agent"
-            " that has them, or take the rules out of VOBO_RULES."
+            f"No agent has a tool for the rules of {named}. VOBO_AGENT is {seen.found.settings.agent}: set it to"
+            " the agent that has them, or take the rules out of VOBO_RULES."
         )
 
 

@@ -12,12 +12,9 @@ from typing import Any
 import structlog
 
 from approvals import scripts
-from approvals.redis_check import connect
 from approvals.sealing import Subject, sealed
-from approvals.store import Store
-from approvals.vault import Vault
 from policies.law import Law
-from worker.assembly import Prepared
+from worker.assembly import Prepared, opened_store
 from worker.deps import Deps
 from worker.judging import described, judge, look
 from worker.load import Factory, Loaded, build, made, reachable
@@ -50,16 +47,14 @@ def rehearse(found: Prepared) -> None:
 
 
 def _ask_the_store(found: Prepared) -> None:
-    client = connect(found.settings.redis_url)
+    store = opened_store(found)
     try:
-        vault = Vault.from_text(found.settings.state_keys.get_secret_value())
-        store = Store.open(client, vault, tenant=found.tenant)
         store.runs.load(NOTHING)
         store.people.get(NOTHING)
         store.batches.lease(NOTHING, token=NOTHING, ttl_ms=1)
         store.batches.claimable(NOTHING)
     finally:
-        client.close()
+        store.runs.client.close()
 
 
 def _use_the_agents(found: Prepared) -> None:

@@ -176,7 +176,7 @@ local function send_back(c, kind, reason, version, content, seal, needed, counts
     set_deadline('decide', c.batch, by)
     set_reminders(c.batch, by)
     to_inbox(c.batch)
-  elseif exec('SCARD', key.pause_open(c.run, c.pause)) == 0 then
+  elseif not asks(c.run, c.pause) then
     wake('execute_batch', c.batch)
   end
   withdraw_if_cancelled(c)
@@ -253,7 +253,7 @@ end
 
 -- A batch as the pause writes it; its card, if it has one, is to stand in Slack within the hour.
 local function add_batch(b, run, pause, channel)
-  exec('HSET', key.batch(b.id), 'run', run, 'pause', pause, 'radius', b.radius, 'number', b.number, 'has_card',
+  put(key.batch(b.id), 'run', run, 'pause', pause, 'radius', b.radius, 'number', b.number, 'has_card',
     b.has_card, 'ttl_s', b.ttl_s, 'lapse_s', b.lapse_s, 'generation', 0, 'epoch', 0, 'post_by', int(NOW + HOUR),
     'notify', table.concat(b.notify, ' '), 'quiet', b.quiet)
   notify(b)
@@ -267,7 +267,7 @@ end
 
 -- A call as the pause writes it, in the state the law gave it; an automatic decision is in the ledger like any other.
 local function add_call(c, carded)
-  exec('HSET', key.call(c.id), 'run', c.run, 'batch', c.batch, 'pause', c.pause, 'number', c.number, 'sdk_id', c.sdk_id,
+  put(key.call(c.id), 'run', c.run, 'batch', c.batch, 'pause', c.pause, 'number', c.number, 'sdk_id', c.sdk_id,
     'agent', c.agent, 'tool', c.tool, 'state', c.state, 'version', c.version, 'content', c.content, 'seal', c.seal,
     'cause', c.cause, 'reason', c.reason, 'held', c.held, 'needed', c.needed, 'carded', carded, 'created_at', int(NOW),
     'law', c.law, 'tier', c.tier, 'canary', c.canary or '')
@@ -288,7 +288,7 @@ end
 -- True when a worker could do something with this batch now.
 local function has_work(batch)
   local b = read(key.batch(batch), { 'run', 'pause' })
-  local judged = exec('SCARD', key.pause_open(b.run, b.pause)) == 0
+  local judged = not asks(b.run, b.pause)
   for _, id in ipairs(exec('LRANGE', key.batch_calls(batch), 0, -1)) do
     local c = read(key.call(id), { 'state', 'execute_by' })
     if (c.state == 'approved' and c.execute_by) or (c.state == 'proposed' and judged) then return true end

@@ -70,7 +70,8 @@ function to_inbox(batch)
       end
     end
   end
-  exec('HSET', key.batch(batch), 'inbox', group, 'answered', table.concat(answered, ' '))
+  exec('HDEL', key.batch(batch), 'inbox', 'answered')
+  put(key.batch(batch), 'inbox', group, 'answered', table.concat(answered, ' '))
 end
 
 -- A decision is kept with its call, and the call among the last that the reviewer decided.

@@ -11,7 +11,7 @@ function key.saved(run) return key.run(run) .. ':saved' end
 function key.counts(run) return key.run(run) .. ':counts' end
 function key.pause_calls(run, pause) return prefix .. 'pause:' .. run .. ':' .. pause .. ':calls' end
 function key.pause_batches(run, pause) return prefix .. 'pause:' .. run .. ':' .. pause .. ':batches' end
-function key.pause_open(run, pause) return prefix .. 'pause:' .. run .. ':' .. pause .. ':open' end
+function key.pause_open(run, pause) return prefix .. 'pause:' .. run .. ':' .. pause .. ':open' end -- 0.1's
 function key.unanswered(run, pause) return prefix .. 'pause:' .. run .. ':' .. pause .. ':unanswered' end
 function key.batch(batch) return prefix .. 'batch:' .. batch end
 function key.batch_calls(batch) return key.batch(batch) .. ':calls' end

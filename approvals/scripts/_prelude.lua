@@ -26,6 +26,18 @@ local function read(name, fields)
   return row
 end
 
+-- A new hash, without what is empty: very many of them wait at a time.
+local function put(name, ...)
+  local given, fields = { ... }, {}
+  for n = 1, #given, 2 do
+    if given[n + 1] ~= '' then
+      fields[#fields + 1] = given[n]
+      fields[#fields + 1] = given[n + 1]
+    end
+  end
+  if #fields > 0 then exec('HSET', name, unpack(fields)) end
+end
+
 local CALL = { 'state', 'version', 'run', 'batch', 'pause', 'tool', 'seal', 'carded', 'needed', 'refreshing',
   'execute_by', 'check_by', 'token', 'last_token', 'lease_until', 'intended', 'decided_by', 'decided_name',
   'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at', 'law',
@@ -102,7 +114,6 @@ end
 -- NX: a message that Slack told us to hold back keeps its instant.
 local function owe(kind, subject, channel)
   local id = kind .. ':' .. subject
-  exec('HSET', key.entry(id), 'kind', kind, 'subject', subject)
   if channel and channel ~= '' then exec('HSETNX', key.entry(id), 'channel', channel) end
   exec('HINCRBY', key.entry(id), 'desired', 1)
   exec('ZADD', key.outbox, 'NX', int(NOW), id)
@@ -165,10 +176,18 @@ local function answered(c)
   end
 end
 
+-- True while any call of the pause waits for a person.
+local function asks(run, pause)
+  for _, batch in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
+    if exec('SCARD', key.batch_open(batch)) > 0 then return true end
+  end
+  return false
+end
+
 -- Approved calls of a batch may be claimed from now on; held ones are judged again once nobody is being asked.
 local function open_batch(batch)
   local b = read(key.batch(batch), { 'run', 'pause', 'lapse_s', 'has_card' })
-  local judged, work = exec('SCARD', key.pause_open(b.run, b.pause)) == 0, false
+  local judged, work = not asks(b.run, b.pause), false
   for _, id in ipairs(exec('LRANGE', key.batch_calls(batch), 0, -1)) do
     local c = read(key.call(id), { 'state', 'execute_by' })
     if c.state == 'approved' and not c.execute_by then
@@ -190,7 +209,7 @@ end
 -- Open every batch of a pause that waits for nobody; with the barrier "pause", only when all of them do.
 local function settle_pause(run, pause)
   local barrier = exec('HGET', key.run(run), 'barrier')
-  if barrier == 'pause' and exec('SCARD', key.pause_open(run, pause)) > 0 then return end
+  if barrier == 'pause' and asks(run, pause) then return end
   for _, batch in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
     if exec('SCARD', key.batch_open(batch)) == 0 then open_batch(batch) end
   end
@@ -205,7 +224,6 @@ local function radius_of(batch) return exec('HGET', key.batch(batch), 'radius') 
 
 local function enter_review(c)
   exec('SADD', key.batch_open(c.batch), c.id)
-  exec('SADD', key.pause_open(c.run, c.pause), c.id)
   exec('ZINCRBY', key.pending, 1, radius_of(c.batch))
   exec('ZADD', key.waiting, 'NX', int(NOW), c.batch)
 end
@@ -215,7 +233,6 @@ local function leave_review(c)
   exec('ZREMRANGEBYSCORE', key.pending, '-inf', 0)
   exec('HDEL', key.call(c.id), 'refreshing', 'check_by')
   exec('SREM', key.batch_open(c.batch), c.id)
-  exec('SREM', key.pause_open(c.run, c.pause), c.id)
   let_sleep('refresh_call', c.id)
   let_sleep('look_again', c.id)
   if exec('SCARD', key.batch_open(c.batch)) == 0 then

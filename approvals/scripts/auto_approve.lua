@@ -7,7 +7,7 @@ local c = load_call(call)
 if not c.state then return { 'not_found' } end
 if c.batch ~= batch or not holds_batch(batch, token, epoch) then return { 'lease_lost' } end
 if c.state == 'approved' and c.decided_by == 'policy' then return { 'repeated', 'execute_by', c.execute_by } end
-if c.state ~= 'proposed' or exec('SCARD', key.pause_open(c.run, c.pause)) > 0 then
+if c.state ~= 'proposed' or asks(c.run, c.pause) then
   return { 'wrong_state', 'state', c.state }
 end
 

@@ -4,8 +4,8 @@
 -- Answers ok | repeated | not_found
 local subject, by, name = unpack(ARGV)
 local entry = key.entry('alert:' .. subject)
-local e = read(entry, { 'kind', 'closed_by', 'closed_at_version', 'desired' })
-if not e.kind then return { 'not_found' } end
+local e = read(entry, { 'closed_by', 'closed_at_version', 'desired' })
+if not e.desired then return { 'not_found' } end
 if e.closed_by and e.closed_at_version == e.desired then return { 'repeated' } end
 
 exec('SREM', key.dead_letters, subject)

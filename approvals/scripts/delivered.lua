@@ -4,14 +4,15 @@
 -- ARGV    entry, version, channel, ts
 -- Answers ok | repeated | not_found
 local entry, version, channel, ts = unpack(ARGV)
-local e = read(key.entry(entry), { 'kind', 'desired', 'delivered', 'subject' })
-if not e.kind then return { 'not_found' } end
+local e = read(key.entry(entry), { 'desired', 'delivered' })
+if not e.desired then return { 'not_found' } end
 if tonumber(e.delivered or 0) > tonumber(version) then return { 'repeated' } end
 
-local threadless = e.kind == 'opening' and exec('HGET', key.run(e.subject), 'thread_ts') == ''
+local opens = string.match(entry, '^opening:(.+)$')
+local threadless = opens and exec('HGET', key.run(opens), 'thread_ts') == ''
 
-exec('HSET', key.entry(entry), 'delivered', version, 'channel', channel, 'ts', ts, 'attempts', 0)
-exec('HDEL', key.entry(entry), 'sending', 'sender', 'error')
+exec('HSET', key.entry(entry), 'delivered', version, 'channel', channel, 'ts', ts)
+exec('HDEL', key.entry(entry), 'sending', 'sender', 'error', 'attempts')
 if tonumber(version) >= tonumber(e.desired) then
   exec('ZREM', key.outbox, entry)
   exec('ZREM', key.owed, entry)
@@ -20,7 +21,7 @@ else
   exec('ZADD', key.owed, 'XX', int(NOW), entry)
 end
 if threadless then
-  exec('HSET', key.run(e.subject), 'thread_ts', ts)
-  exec('SET', key.thread(channel, ts), e.subject)
+  exec('HSET', key.run(opens), 'thread_ts', ts)
+  exec('SET', key.thread(channel, ts), opens)
 end
 return { 'ok' }

@@ -4,13 +4,14 @@
 -- ARGV    entry, error, version (that was to be sent)
 -- Answers ok | repeated
 local entry, error, version = unpack(ARGV)
-local e = read(key.entry(entry), { 'kind', 'subject', 'desired' })
-if e.desired ~= version or exec('ZREM', key.outbox, entry) == 0 then return { 'repeated' } end
+local kind, subject = string.match(entry, '^(.-):(.*)$')
+local desired = exec('HGET', key.entry(entry), 'desired')
+if desired ~= version or exec('ZREM', key.outbox, entry) == 0 then return { 'repeated' } end
 
 exec('ZREM', key.owed, entry)
 exec('HSET', key.entry(entry), 'error', error)
 exec('HDEL', key.entry(entry), 'sender', 'sending')
 local quiet = { alert = true, reminder = true, direct = true, report = true, picture = true }
-local moot = e.kind == 'undo' and not undo_ended(e.subject)
-if not quiet[e.kind] and not moot then owe('alert', 'outbox:' .. entry) end
+local moot = kind == 'undo' and not undo_ended(subject)
+if not quiet[kind] and not moot then owe('alert', 'outbox:' .. entry) end
 return { 'ok' }

@@ -1,6 +1,5 @@
 """What deploy/ and the Procfile name exists and starts; nothing in them kills an effect that is at work."""
 
-import asyncio
 import configparser
 import os
 import re
@@ -17,8 +16,8 @@ import container_steps
 from bot.sandbox import Workspace
 from bot_office import STATE_KEY, free_port
 from stack import ROOT, until
-from worker import check
 from worker.assembly import prepared
+from worker.check import inspected
 
 UNITS = sorted((ROOT / "deploy").glob("*.service"))
 STEPS = container_steps.steps(container_steps.FILE.read_text())
@@ -145,7 +144,7 @@ def test_systemd_waits_for_a_worker_longer_than_any_action_of_the_sample_may_tak
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     found = prepared()
-    loaded = [asyncio.run(check._load(found, name)) for name in found.factories]
+    loaded = inspected(found).agents
     longest = max(door.timeout_s for agents in loaded for door in agents.doors.values())
     assert longest >= 1
     service = unit(ROOT / "deploy" / "vobo-worker@.service")["Service"]

@@ -115,6 +115,26 @@ def test_what_waited_too_long_for_the_upgrade_expires_and_nothing_of_it_runs(des
     assert "nobody decided in time" in desk.answer
 
 
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))
+def test_what_an_older_version_left_is_forgotten_with_its_run(desk: RefundDesk, path: Path) -> None:
+    upgraded(desk, path, hours_ago=25)
+    store, client = desk.store, desk.store.runs.client
+    for member in store.deadlines.due():
+        store.deadlines.apply(member)
+    desk.advance()
+    names = [WAITING, *(call.key for call in desk.calls()), *(call.batch for call in desk.calls())]
+    assert named_in_keys(client, names) != []
+    store.ledger.drop([event for event, _ in store.ledger.read(1000)])
+    client.zadd(store.keys.deadlines, {f"retire:{WAITING}": 1})
+    assert store.deadlines.apply(f"retire:{WAITING}").ok
+    assert named_in_keys(client, names) == []
+
+
+def named_in_keys(client: redis.Redis, names: list[str | None]) -> list[str]:
+    keys = [key.decode() for key in client.scan_iter(count=1000)]
+    return [key for key in keys if any(name and name in key for name in names)]
+
+
 def test_this_version_leaves_what_it_would_read_back(desk: RefundDesk, redis_client: redis.Redis) -> None:
     now = recorded(redis_client, desk, "next")
     redis_client.flushall()

@@ -22,7 +22,7 @@ from approvals.vault import Vault
 from builders import STATE_KEY, TENANT, a_store
 from policies.law import LawRefused
 from worker import assembly, jobs
-from worker.check import findings, notes
+from worker.check import findings, inspected, notes
 from worker.clock import Clock
 from worker.heartbeat import Heartbeat
 from worker.settings import WorkerSettings
@@ -163,8 +163,8 @@ def test_a_working_environment_has_no_findings_and_says_what_may_surprise(
     redis_client: redis.Redis, environment: Path
 ) -> None:
     found = assembly.prepare(WorkerSettings.read())
-    assert list(findings(found)) == []
-    told = "\n".join(notes(found))
+    assert list(findings(inspected(found))) == []
+    told = "\n".join(notes(inspected(found)))
     assert "offline planner stands in" in told
     assert 'wipe of "desk" is a tool without a rule' in told
 
@@ -176,12 +176,16 @@ def test_an_agent_of_your_own_without_a_model_is_a_finding(
     monkeypatch.delenv("VOBO_OFFLINE")
     for agents, sentences in ((own, 1), (f"desk={sample}, mine={own}", 1), (sample, 0)):
         monkeypatch.setenv("VOBO_AGENT", agents)
-        told = [one for one in findings(assembly.prepare(WorkerSettings.read())) if "can drive the sample alone" in one]
+        told = [
+            one
+            for one in findings(inspected(assembly.prepare(WorkerSettings.read())))
+            if "can drive the sample alone" in one
+        ]
         assert len(told) == sentences, agents
     monkeypatch.setenv("VOBO_AGENT", own)
     monkeypatch.setenv("VOBO_MODEL", "gpt-5")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
-    assert list(findings(assembly.prepare(WorkerSettings.read()))) == []
+    assert list(findings(inspected(assembly.prepare(WorkerSettings.read())))) == []
 
 
 def test_rules_for_which_no_agent_has_a_tool_are_named_with_the_agent_that_was_loaded(
@@ -189,12 +193,12 @@ def test_rules_for_which_no_agent_has_a_tool_are_named_with_the_agent_that_was_l
 ) -> None:
     monkeypatch.setenv("VOBO_AGENT", "worker.refund_desk:build_agent")
     found = assembly.prepare(WorkerSettings.read())
-    told = "\n".join(notes(found))
+    told = "\n".join(notes(inspected(found)))
     assert "No agent has a tool for the rules of burn. VOBO_AGENT is worker.refund_desk:build_agent" in told
 
     server = MCPServerStdio(params={"command": "true"})
     serving = {"default": lambda model: Agent(name="depot", model=model, mcp_servers=[server])}
-    told = "\n".join(notes(replace(found, factories=serving)))
+    told = "\n".join(notes(inspected(replace(found, factories=serving))))
     assert "No agent has a tool" not in told, "what the server offers is only known in a job"
 
 

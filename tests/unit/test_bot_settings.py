@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,3 +40,22 @@ def test_variables_that_do_not_fit_each_other_are_refused_by_name(fields: dict[s
 
 def test_the_public_address_is_kept_without_its_last_slash() -> None:
     assert read(**INSTALLED, public_url="https://vobo.example/").public_url == "https://vobo.example"
+
+
+def test_whoever_starts_in_the_wrong_directory_is_told_that_no_dot_env_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsRefused, match=rf"There is no \.env in {tmp_path}"):
+        read(**HTTP)
+    (tmp_path / ".env").touch()
+    with pytest.raises(SettingsRefused) as refused:
+        read(**HTTP)
+    assert "There is no .env" not in str(refused.value)
+
+
+def test_a_wrong_value_is_no_matter_of_where_one_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsRefused) as refused:
+        read(**INSTALLED, app_token="xapp-1")
+    assert "There is no .env" not in str(refused.value)
