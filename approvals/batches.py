@@ -73,12 +73,12 @@ class Batches(Room):
         return [call for call in calls if call.state is State.APPROVED and call.execute_by is not None]
 
     def held(self, batch_id: str) -> list[Call]:
-        """Proposed calls of a batch without a card that are to be judged again: nobody is being asked any more."""
+        """Proposed calls of a batch without a card that are to be judged again: the run waits for no others."""
         row = self.row(self.keys.batch(batch_id))
         if not row or row.flag("has_card"):
             return []
-        beside = self.members(self.keys.pause_batches(row.text("run"), row.number("pause")))
-        if any(self.client.scard(self.keys.batch_open(each)) for each in beside):
+        waited: Any = self.client.smembers(self.keys.unanswered(row.text("run"), row.number("pause")))
+        if any(self.client.hget(self.keys.call(key.decode()), "carded") == b"1" for key in waited):
             return []
         calls = load_calls(self, self._members(batch_id))
         return [call for call in calls if call.state is State.PROPOSED]

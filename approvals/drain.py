@@ -1,19 +1,23 @@
 """Moves ledger events from the store's stream into SQL: in order, idempotently, deleted there only once kept here.
 
-Before the first move on a server process it compares the two: a server that came back from a failover or a backup may
-have forgotten what it did, and would do it again.
+Before every move it compares the two: a server that came back from a failover or a backup, or that was given older data
+while it ran, may have forgotten what it did, and would do it again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from approvals.ledger import Ledger
+from approvals.ledger_append import Refused
 from approvals.recordings import Recordings, record
+from approvals.repeats import BEGUN, begun_again
 from approvals.store import Store
 
 BATCH = 500
 #: Who freezes when nobody is there to do it.
 GUARD = "vobo"
+#: How many calls a sentence names.
+NAMED = 5
 
 
 def drain_once(store: Store, ledger: Ledger) -> int:
@@ -25,12 +29,32 @@ def drain_once(store: Store, ledger: Ledger) -> int:
     compare(store, ledger)
     events = store.ledger.read(count=BATCH)
     if events:
-        ledger.append(
-            store.tenant, [(event_id, _clean(store, store.ledger.opened(fields))) for event_id, fields in events]
-        )
+        clean = [(event_id, _clean(store, store.ledger.opened(fields))) for event_id, fields in events]
+        ledger.append(store.tenant, clean, telling(store))
         record(store, Recordings(ledger.engine, store.calls.vault), [fields for _, fields in events])
+        _freeze_what_repeats(store, ledger, [fields for _, fields in events])
         store.ledger.drop([event_id for event_id, _ in events])
     return len(events)
+
+
+def _freeze_what_repeats(store: Store, ledger: Ledger, events: Sequence[Mapping[str, str]]) -> None:
+    begun = [fields.get("call", "") for fields in events if fields.get("type") == BEGUN]
+    again = begun_again(ledger, store.tenant, begun)
+    if again:
+        store.switches.freeze(
+            GUARD,
+            f"{', '.join(again[:NAMED])} began a second time. No verb does that: somebody has written to Redis",
+        )
+
+
+def telling(store: Store) -> Refused:
+    """Tells ops that the database refused events, once a day: whatever it refuses today it may refuse all day."""
+
+    def tell(event_id: str, why: str) -> None:
+        day = datetime.fromtimestamp(store.now() / 1000, UTC).date()
+        store.outbox.alarm(f"not_kept:{day}", event="event_refused", reason=f"{event_id}: {why}")
+
+    return tell
 
 
 def _clean(store: Store, fields: Mapping[str, str]) -> dict[str, str]:
@@ -42,17 +66,18 @@ def compare(store: Store, ledger: Ledger) -> None:
     """Let claims happen on this server process; freeze them before when Redis forgot what the ledger knows.
 
     Raises:
-        LedgerUnreachable: nothing could be compared, so nothing is claimed.
+        LedgerUnreachable: nothing could be compared, so nothing is claimed on a server that was not compared before.
     """
     server = store.ledger.server()
-    if store.ledger.vouched(server):
-        return
     head = ledger.head(store.tenant)
-    if head is not None and not store.ledger.knows(head.event_id):
+    newest = head.event_id if head is not None else ""
+    forgotten = bool(newest) and not (store.ledger.knows(newest) or store.ledger.compared(newest))
+    if head is not None and forgotten:
         at = datetime.fromtimestamp(head.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         store.switches.freeze(
             GUARD,
             f"Redis is older than the ledger: it does not know what happened until {at} (row {head.seq}, {head.type})."
             " Effects after its backup or failover may have happened without its knowing",
         )
-    store.ledger.vouch(server)  # a freeze, if any, is in place by now
+    if forgotten or not store.ledger.vouched(server):
+        store.ledger.vouch(server, newest)  # a freeze, if any, is in place by now

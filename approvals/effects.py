@@ -1,8 +1,9 @@
 """The verbs of the gate: one claim, one intent, one receipt for each effect."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from approvals import codec
+from approvals import at_work, codec
 from approvals.caps import reservations
 from approvals.kept import kept
 from approvals.lifecycle import Cause
@@ -68,10 +69,20 @@ class Effects(Room):
     def intend(self, claim: Claim, *, longest_ms: int = 0) -> Answer:
         """The last word before the effect: from now on only a receipt, a proof or a person can end the call.
 
-        `longest_ms` is how long the tool may take: until then ops need not be told that nobody can tell.
-        LEASE_LOST or FROZEN: the effect must not happen.
+        `longest_ms` is how long the tool may take: for so long, and a little more, it may be at work whatever becomes
+        of its worker. LEASE_LOST or FROZEN: the effect must not happen.
         """
-        return self.ask("intend", claim.call, claim.token, longest_ms)
+        until_ms = longest_ms + at_work.MARGIN_MS
+        return self.ask("intend", claim.call, claim.token, until_ms, at_work.PRESENT_MS)
+
+    def stay(self, subject: str) -> None:
+        """Whoever runs the effect of this call, or of `undo:call`, is still there."""
+        self.client.set(self.keys.at_work(subject), "1", px=at_work.PRESENT_MS)
+
+    def present_ms(self, subject: str) -> int:
+        """For how long it must be believed that somebody is there; 0 when nobody is."""
+        left: Any = self.client.pttl(self.keys.at_work(subject))
+        return max(0, int(left))
 
     def renew(self, claim: Claim, *, ttl_ms: int) -> bool:
         """Keep the claim for another `ttl_ms` from now. False when it is lost."""

@@ -12,6 +12,8 @@ from approvals.errors import ApprovalsError
 
 #: Behind a tenant's prefix: written only so that its writer can wait for the replicas.
 WAITED = "waited"
+#: Likewise: written only to see whether the server takes it.
+PROBED = "probed"
 
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
@@ -131,6 +133,10 @@ class Keys:
     def spent(self, call: str) -> str:
         """List: the caps in which the call holds an amount."""
         return f"{self.prefix}call:{call}:spent"
+
+    def at_work(self, subject: str) -> str:
+        """String: the effect of this call, or of `undo:call`, may be at work; gone after half a minute."""
+        return f"{self.prefix}at_work:{subject}"
 
     def thread(self, channel: str, thread_ts: str) -> str:
         """String: the newest run of a thread."""

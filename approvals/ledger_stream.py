@@ -46,10 +46,13 @@ class LedgerStream(Room):
 
     def knows(self, event_id: str) -> bool:
         """Whether this event is still here, or was dropped because it is kept in SQL: it happened in this store."""
-        drained: Any = self.client.hget(self.keys.vouched, "drained")
-        if drained is not None and _place(event_id) <= _place(drained.decode()):
-            return True
-        return bool(self.client.xrange(self.keys.ledger, event_id, event_id))
+
+        def queue(pipe: Any) -> None:  # one step: another process may drop it meanwhile
+            pipe.hget(self.keys.vouched, "drained")
+            pipe.xrange(self.keys.ledger, event_id, event_id)
+
+        drained, here = self.together(queue)
+        return bool(here) or (drained is not None and _place(event_id) <= _place(drained.decode()))
 
     def reaches(self, event_id: str | None) -> bool:
         """Whether the ledger's newest event is at least as new as the newest that was handed over to it."""
@@ -68,18 +71,30 @@ class LedgerStream(Room):
         return int(stored or 0)
 
     def server(self) -> str:
-        """The id of the server process that answers; another one after a restart or a failover."""
-        found: Any = self.client.info("server")
-        return str(found["run_id"])
+        """The server process that answers and the history of writes it has; another one after a restart or failover.
+
+        Also once it has followed another server, which may have known less.
+        """
+        server: Any = self.client.info("server")  # older servers take one section at a time
+        history: Any = self.client.info("replication")
+        return server_of(server, history)
 
     def vouched(self, server: str) -> bool:
         """Whether claims may happen on this server process."""
         stored: Any = self.client.hget(self.keys.vouched, "server")
         return bool(stored == server.encode())
 
-    def vouch(self, server: str) -> Answer:
-        """Let claims happen on this server process; WRONG_STATE when another one answers by now."""
-        return self.ask("vouch", server)
+    def compared(self, head: str) -> bool:
+        """Whether somebody has said already what it means that this event of the ledger is not known here."""
+        stored: Any = self.client.hget(self.keys.vouched, "compared")
+        return bool(stored == head.encode())
+
+    def vouch(self, server: str, head: str = "") -> Answer:
+        """Let claims happen on this server process, compared with a ledger whose newest event is `head`.
+
+        WRONG_STATE when another server answers by now.
+        """
+        return self.ask("vouch", server, head)
 
     def of_run(self, run_id: str) -> list[dict[str, str]]:
         """The events of a run that are not drained yet, oldest first, each with its `id`."""
@@ -99,8 +114,14 @@ class LedgerStream(Room):
         return [(event_id.decode(), _text(fields)) for event_id, fields in events]
 
 
+def server_of(server: Mapping[str, Any], replication: Mapping[str, Any]) -> str:
+    """The name of a server by these sections of its INFO, as `this_server` in the scripts has it."""
+    return f"{server['run_id']}:{replication['master_replid']}"
+
+
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:
-    return {name.decode(): value.decode() for name, value in fields.items()}
+    """What is no UTF-8 is nobody's text, and must not keep the others from being drained."""
+    return {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
 
 
 def _place(event_id: str) -> tuple[int, int]:

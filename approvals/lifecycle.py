@@ -68,6 +68,7 @@ TABLE: dict[tuple[Verb, State], frozenset[State]] = {
     (_V.AUTO_APPROVE, _S.PROPOSED): frozenset({_S.APPROVED}),
     (_V.FORBID, _S.PROPOSED): frozenset({_S.REJECTED}),
     (_V.SUBMIT, _S.PROPOSED): frozenset({_S.PENDING_REVIEW}),
+    (_V.LAPSE, _S.PROPOSED): frozenset({_S.EXPIRED}),
     (_V.WITHDRAW, _S.PROPOSED): frozenset({_S.REJECTED}),
     # A canary that is approved is rejected.
     (_V.APPROVE, _S.PENDING_REVIEW): frozenset({_S.PENDING_REVIEW, _S.APPROVED, _S.REJECTED}),

@@ -75,8 +75,7 @@ class Undo(Frozen):
     name: str
     at: int
     missing: int = 0
-    claimed_at: int | None = None
-    longest_ms: int | None = None
+    at_work_until: int | None = None
     ended_at: int | None = None
     reason: str | None = None
     token: str = ""
@@ -108,6 +107,7 @@ class Call(Frozen):
     refreshing: bool = False
     execute_by: int | None = None
     claimed_at: int | None = None
+    at_work_until: int | None = None
     ended_at: int | None = None
     intended: bool = False
     receipt: str | None = None

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from approvals.ledger_stream import server_of
 from approvals.room import Room, milliseconds
 
 #: Blast radii told by name; a rule that makes a radius of its own for each call must not make a series of each.
@@ -62,9 +63,11 @@ class Tallies(Room):
             pipe.scard(keys.dead_letters)
             pipe.exists(keys.frozen)
             pipe.hget(keys.vouched, "server")
+            pipe.hget(keys.switches, "installed")
             pipe.info("server")
+            pipe.info("replication")
 
-        time, fields, pending, waiting, owed, due, event, undrained, wakeups, dead, frozen, vouched, server = (
+        time, fields, pending, waiting, owed, due, event, undrained, wakeups, dead, frozen, vouched, app, *server = (
             self.together(queue)
         )
         now = milliseconds(time)
@@ -77,13 +80,13 @@ class Tallies(Room):
             interruptions=counted.get("interruptions", 0),
             pending=_with_others(pending, states["pending_review"]),
             oldest_pending_ms=_since(waiting, now),
-            relay_lag_ms=_since(owed, now),
+            relay_lag_ms=0 if app == b"0" else _since(owed, now),  # Slack takes nothing without the app
             deadline_lag_ms=_since(due, now),
             ledger_lag_ms=max(0, now - int(event[0][0].partition(b"-")[0])) if event else 0,
             undrained=undrained,
             wakeups=wakeups,
             dead_letters=dead,
-            frozen=bool(frozen) or vouched != str(server["run_id"]).encode(),
+            frozen=bool(frozen) or vouched != server_of(*server).encode(),
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from approvals import codec
+from approvals import at_work, codec
 from approvals.marks import bears, mark
 from approvals.models import Call, Person, UndoClaim
 from approvals.outcomes import Answer
@@ -81,7 +81,8 @@ class Undos(Room):
 
     def intend(self, claim: UndoClaim, *, longest_ms: int) -> Answer:
         """The last word before it is tried, for at most `longest_ms`. Whatever it answers but `ok`: it must not be."""
-        return self.ask("intend_undo", claim.call, claim.token, longest_ms)
+        until_ms = longest_ms + at_work.MARGIN_MS
+        return self.ask("intend_undo", claim.call, claim.token, until_ms, at_work.PRESENT_MS)
 
     def unclaim(self, claim: UndoClaim) -> Answer:
         """Before the intent: asked for as before."""

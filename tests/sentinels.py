@@ -105,6 +105,10 @@ class Trio:
         self._until(lambda: self.at(new).info("replication")["role"] == "master", "it knows that it is the primary")
         return new
 
+    def follows(self, replica: int) -> None:
+        """Wait until this server follows its primary."""
+        self._until(lambda: self.at(replica).info("replication")["master_link_status"] == "up", "it follows")
+
     def cut_off(self, replica: int) -> None:
         """The replica hears nothing more of what is written from now on, though it lives."""
         self.at(replica).config_set("masterauth", "wrong")

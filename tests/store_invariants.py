@@ -191,7 +191,8 @@ class Watchman:
         watched = {member for member in self._watched if member.partition(":")[0] in EXACT}
         attention = {member for member in self._watched if member.partition(":")[0] in ASKING}
         calls = model.calls.values()
-        wanted = {f"lapse:{call.key}" for call in calls if call.state is State.APPROVED and call.execute is not None}
+        open_to_workers = {State.APPROVED, State.PROPOSED}
+        wanted = {f"lapse:{call.key}" for call in calls if call.state in open_to_workers and call.execute is not None}
         wanted |= {f"lease:{call.key}" for call in calls if call.state is State.EXECUTING}
         wanted |= {f"unknown:{call.key}" for call in calls if call.state is State.UNKNOWN and not call.answered}
         wanted |= {f"unknown-alert:{call.key}" for call in calls if call.state is State.UNKNOWN and not call.alerted}

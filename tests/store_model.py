@@ -90,10 +90,19 @@ class ModelRun:
             if call.pause == pause and call.state not in FINAL and not call.answered
         }
 
+    def waits_for_people(self, pause: int) -> bool:
+        """Whether the run still waits for any call of this pause that people were asked about."""
+        return any(self.calls[key].carded for key in self.unanswered(pause))
+
+    def held_back(self, pause: int) -> bool:
+        return self.barrier == "pause" and self.pause_open(pause)
+
     def has_work(self, batch: str) -> bool:
-        judged = not self.pause_open(self.batches[batch].pause)
+        pause = self.batches[batch].pause
+        judged, held = not self.waits_for_people(pause), self.held_back(pause)
         return any(
-            (call.state is State.APPROVED and call.execute is not None) or (call.state is State.PROPOSED and judged)
+            (call.state is State.APPROVED and call.execute is not None and not held)
+            or (call.state is State.PROPOSED and judged)
             for call in self.of_batch(batch)
         )
 
@@ -116,18 +125,18 @@ class ModelRun:
         self.make_ready()
 
     def settle_pause(self, pause: int) -> None:
-        if self.barrier == "pause" and self.pause_open(pause):
+        if self.held_back(pause):
             return
-        judged = not self.pause_open(pause)
         for batch in self.batches.values():
-            calls = self.of_batch(batch.key)
-            if batch.pause != pause or self.asked(calls):
-                continue
-            opened = [call for call in calls if call.state is State.APPROVED and call.execute is None]
-            for call in opened:
-                call.execute = True
-            if opened or (judged and any(call.state is State.PROPOSED for call in calls)):
-                batch.generation += 1
+            if batch.pause == pause and not self.asked(self.of_batch(batch.key)):
+                self.open_batch(batch)
+
+    def open_batch(self, batch: ModelBatch) -> None:
+        may = {State.APPROVED} if self.waits_for_people(batch.pause) else {State.APPROVED, State.PROPOSED}
+        opened = [call for call in self.of_batch(batch.key) if call.state in may and call.execute is None]
+        for call in opened:
+            call.execute = True
+        batch.generation += bool(opened)
 
     def make_ready(self) -> None:
         if self.state == "paused" and not self.unanswered(self.pause):
@@ -139,7 +148,13 @@ class ModelRun:
             call.refreshing = call.being_checked = False
             if not self.asked(self.of_batch(call.batch)):
                 self.settle_pause(call.pause)
+        elif state in FINAL:
+            self.no_longer_waited_for(call)
         self.make_ready()
+
+    def no_longer_waited_for(self, call: ModelCall) -> None:
+        if call.carded and not self.waits_for_people(call.pause):
+            self.settle_pause(call.pause)
 
     def end(self, call: ModelCall, state: State, cause: str, reason: str = "") -> None:
         call.cause, call.reason = cause, reason

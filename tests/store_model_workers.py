@@ -39,8 +39,11 @@ class Model(ModelRun):
             return Outcome.LEASE_LOST
         if call.state is State.APPROVED and call.decided_by == "policy":
             return Outcome.REPEATED
-        if call.state is not State.PROPOSED or self.pause_open(call.pause):
+        if call.state is not State.PROPOSED or self.waits_for_people(call.pause):
             return Outcome.WRONG_STATE
+        if call.execute is False:
+            self.end(call, State.EXPIRED, "lapsed")
+            return Outcome.LAPSED
         call.decided_by, call.execute = "policy", True
         self.become(call, State.APPROVED)
         return Outcome.OK
@@ -75,6 +78,8 @@ class Model(ModelRun):
         if not call.execute:
             self.end(call, State.EXPIRED, "lapsed")
             return Outcome.LAPSED
+        if self.held_back(call.pause):
+            return Outcome.WRONG_STATE
         if call.seal != seal:
             return Outcome.STALE_VERSION
         if call.votes and sight != "fresh":
@@ -190,6 +195,8 @@ class Model(ModelRun):
         if call.carded:
             batch.lasts = True
         self.become(call, State.PENDING_REVIEW if call.carded else State.PROPOSED)
+        if not call.carded:
+            self.open_batch(batch)
         return Outcome.OK
 
     def settle(self, key: str, who: str, happened: bool) -> Outcome:  # noqa: FBT001 - as the store's verb names it
@@ -220,7 +227,7 @@ class Model(ModelRun):
 
     def lapse(self, key: str) -> Outcome:
         call = self.calls[key]
-        if call.state is not State.APPROVED or call.execute is not False:
+        if call.state not in {State.APPROVED, State.PROPOSED} or call.execute is not False:
             return Outcome.REPEATED
         self.end(call, State.EXPIRED, "lapsed")
         return Outcome.OK
@@ -240,6 +247,7 @@ class Model(ModelRun):
         if call.state is not State.UNKNOWN or call.answered:
             return Outcome.WRONG_STATE if call.state is not State.UNKNOWN else Outcome.REPEATED
         call.answered = True
+        self.no_longer_waited_for(call)
         self.make_ready()
         return Outcome.OK
 

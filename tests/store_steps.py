@@ -229,7 +229,7 @@ class Steps:
         self._over("", self.store.keys.batch(batch.key), "lease_until")
 
     def end_time_of_call(self, call: ModelCall, what: str) -> None:
-        if what == "execute" and call.state is State.APPROVED and call.execute is not None:
+        if what == "execute" and call.state in {State.APPROVED, State.PROPOSED} and call.execute is not None:
             call.execute = False
             self._over(f"lapse:{call.key}", self.store.keys.call(call.key), "execute_by")
         if what in {"unknown", "unknown-alert"}:

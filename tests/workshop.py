@@ -275,6 +275,11 @@ class Workshop:
     def reconcile(self, call: Call) -> None:
         asyncio.run(reconcile.reconcile(self.deps, call.key))
 
+    def nobody_at_work(self, key: str) -> None:
+        """Long after the intent: no time limit runs any more, and whoever had begun has gone."""
+        self.client.hset(self.store.keys.call(key), mapping={"at_work_until": 1, "undo_at_work_until": 1})
+        self.client.delete(self.store.keys.at_work(key), self.store.keys.at_work(f"undo:{key}"))
+
     def undo(self, call: Call, *, by: str = LEA) -> Answer:
         """Somebody wants a call undone, and the clock comes by."""
         now = self.store.calls.load(call.key)

@@ -10,6 +10,8 @@ from approvals.job_time import time_is_over
 from approvals.models import Call
 from approvals.queue import JobTimeout
 from worker.actions import NothingHappened
+from worker.defuse import whole_text
+from worker.presence import Presence
 from worker.receipts import keep
 
 _log = structlog.get_logger(__name__)
@@ -17,11 +19,12 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """How an attempt is recorded: why nothing happened, why nobody can tell, or the receipt."""
+    """How an attempt is recorded: why nothing happened, why nobody can tell, or the receipt; and that it goes on."""
 
     fail: Callable[[str], object]
     abandon: Callable[[str], object]
     succeed: Callable[[str], object]
+    stay: Callable[[], object]
 
 
 async def attempt(effect: Callable[[], Awaitable[str]], ends: Ends, *, what: str, call: Call, timeout_s: float) -> None:
@@ -32,12 +35,14 @@ async def attempt(effect: Callable[[], Awaitable[str]], ends: Ends, *, what: str
         asyncio.CancelledError: likewise.
         Exception: the store stayed away for longer than `keep` tries. The clock makes it unknown then.
     """
+    presence = Presence(ends.stay)
     try:
         async with asyncio.timeout(timeout_s) as limit:
             receipt = await effect()
         _refuse_swallowed(limit)
     except NothingHappened as refused:
-        ends.fail(str(refused))
+        presence.over()
+        ends.fail(whole_text(str(refused)))
     except (JobTimeout, asyncio.CancelledError):
         ends.abandon("The worker was stopped while it ran.")
         raise
@@ -50,6 +55,7 @@ async def attempt(effect: Callable[[], Awaitable[str]], ends: Ends, *, what: str
         if time_is_over():
             raise JobTimeout from error
     else:
+        presence.over()
         await keep(lambda: ends.succeed(receipt), call=call.key)
 
 

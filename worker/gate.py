@@ -116,6 +116,7 @@ class Gate:
             fail=lambda reason: effects.fail(claim, reason=reason),
             abandon=lambda reason: effects.abandon(call.key, token=claim.token, reason=reason),
             succeed=lambda receipt: effects.succeed(claim, receipt=receipt),
+            stay=lambda: effects.stay(call.key),
         )
         await attempt(effect, ends, what="tool", call=call, timeout_s=door.timeout_s)
 

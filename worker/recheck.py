@@ -49,7 +49,7 @@ def authority(store: Store, reviewers: Reviewers, call: Call, need: Requirement,
     now = store.now()
     for decision in approvals_of(call):
         person = store.people.get(decision.reviewer)
-        if person is None or now - person.fetched_at > FRESH_MS:
+        if person is None or not 0 <= now - person.fetched_at <= FRESH_MS:
             return Authority(Standing.STALE)
         refusal = may_decide(reviewers, need, person, requester=requester, clicker_team=person.team, escalated=True)
         if refusal is not None:

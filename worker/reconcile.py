@@ -2,17 +2,17 @@
 
 import structlog
 
+from approvals import at_work
 from approvals.lifecycle import State
 from approvals.models import Call
 from approvals.queue import JobTimeout
+from approvals.store import Store
 from policies.arguments import ArgumentsRefused
 from worker.actions import CannotTell
 from worker.deps import Deps
 from worker.door import Door, receipt
 
 JOB = "reconcile_call"
-#: "Not found" counts only this long after the tool's own time limit: an orphan may still be at work until then.
-MARGIN_S = 30.0
 #: A provider that could not be asked is asked again, at the earliest and at the latest after so long.
 SOON_MS, LATE_MS = 5_000, 300_000
 
@@ -53,8 +53,8 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
             call.key, happened=True, by="reconcile", reason="The provider has it.", receipt=receipt(found)
         )
         return
-    wait_ms = _orphan_until(call, door) - deps.store.now()
-    if wait_ms > 0:
+    wait_ms = still_at_work_ms(deps.store, call.key, call.at_work_until or _before_it_was_kept(call, door))
+    if wait_ms > 0:  # "not found" says nothing before it can have come to an end
         deps.store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return
     deps.store.effects.settle(call.key, happened=False, by="reconcile", reason="The provider does not have it.")
@@ -71,6 +71,14 @@ def again_ms(call: Call, now: int) -> int:
     return min(LATE_MS, max(SOON_MS, now - (call.claimed_at or now)))
 
 
-def _orphan_until(call: Call, door: Door) -> int:
-    """The instant until which a worker that nobody hears of may still be running the effect."""
-    return (call.claimed_at or 0) + int((door.timeout_s + MARGIN_S) * 1000)
+def still_at_work_ms(store: Store, subject: str, until: int) -> int:
+    """How long the effect of a call, or of `undo:call`, may still be at work: by its time limit, or as it is there.
+
+    What an action does in a thread goes on when its time is over; its process says so as long as there is one.
+    """
+    return max(until - store.now(), store.effects.present_ms(subject), 0)
+
+
+def _before_it_was_kept(call: Call, door: Door) -> int:
+    """The same instant for a call that version 0.1 began."""
+    return (call.claimed_at or 0) + int(door.timeout_s * 1000) + at_work.MARGIN_MS

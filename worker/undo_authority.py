@@ -33,7 +33,7 @@ def undo_authority(deps: Deps, run: Run, call: Call, door: Door) -> UndoAuthorit
     needed, people = people_needed(need), list[Person]()
     for user in deps.store.undos.voters(call.key):
         person = deps.store.people.get(user)
-        if person is None or now - person.fetched_at > FRESH_MS:
+        if person is None or not 0 <= now - person.fetched_at <= FRESH_MS:
             return UndoAuthority(Authority(Standing.STALE), needed)
         refusal = may_undo(
             deps.people(), need, person, requester=run.requester, clicker_team=person.team, escalated=True

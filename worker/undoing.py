@@ -19,11 +19,10 @@ from worker.door import Door, receipt
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
 from worker.recheck import Standing
+from worker.reconcile import still_at_work_ms
 from worker.undo_authority import UndoAuthority, undo_authority
 
 JOB = "undo_call"
-#: As in worker/reconcile.py: an orphan may still be at work until then.
-MARGIN_S = 30.0
 AGAIN_MS = 30_000
 
 _log = structlog.get_logger(__name__)
@@ -162,6 +161,7 @@ async def _run(matter: _Matter, claim: UndoClaim, args: Arguments | None) -> Non
         fail=lambda reason: undos.fail(claim, reason=reason),
         abandon=lambda reason: undos.abandon(claim, reason=reason),
         succeed=lambda told: undos.succeed(claim, receipt=told),
+        stay=lambda: matter.deps.store.effects.stay(f"undo:{matter.call.key}"),
     )
     await attempt(effect, ends, what="undo", call=matter.call, timeout_s=door.timeout_s)
 
@@ -186,8 +186,7 @@ async def _reconcile(deps: Deps, run: Run, call: Call, asked: Undo, door: Door |
         _log.warning("undone failed", call=call.key, error=type(error).__name__)
         store.wakeups.postpone(JOB, call.key, delay_ms=AGAIN_MS)
         return
-    longest_ms = max(asked.longest_ms or 0, int(door.timeout_s * 1000))
-    wait_ms = (asked.claimed_at or 0) + longest_ms + int(MARGIN_S * 1000) - store.now()
+    wait_ms = still_at_work_ms(store, f"undo:{call.key}", asked.at_work_until or 0)
     if found is None and wait_ms > 0:
         store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return

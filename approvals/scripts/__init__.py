@@ -10,10 +10,11 @@ import redis
 from redis.commands.core import Script
 
 from approvals.replicas import run_awaited, wanted
+from approvals.storable import storable
 
-#: In this order in front of every script: keys, what one change brings with it, the inboxes, the checks, then what an
-#: undo is.
-PRELUDE = ("_keys.lua", "_prelude.lua", "_inbox.lua", "_checks.lua", "_undo.lua")
+#: In this order in front of every script: keys, what one change brings with it, the inboxes, the checks, what an undo
+#: is, then what a worker finds.
+PRELUDE = ("_keys.lua", "_prelude.lua", "_inbox.lua", "_checks.lua", "_undo.lua", "_work.lua")
 
 Argument = str | bytes | int | bool | StrEnum | None
 
@@ -69,4 +70,8 @@ def _encoded(argument: Argument) -> bytes:
         return argument
     if isinstance(argument, bool):
         return b"1" if argument else b"0"
-    return str(argument).encode()
+    text = str(argument)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half a character, in what a tool or a person said; its verb must not fail for it
+        return storable(text).encode()

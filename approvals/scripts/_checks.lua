@@ -1,7 +1,6 @@
--- Prelude 4 of 5: checks and moves that several verbs share.
+-- Prelude 4 of 6: checks and moves that several verbs share.
 local PERSON_AGE = 60 * 1000
 local LEAST_TIME = 2 * MINUTE
-local ORPHAN_MARGIN = 30 * 1000 -- as worker/reconcile.py has it
 
 -- Until when this call may be decided: its batch's instant, or a little later while an edit is checked.
 local function decide_by(c)
@@ -12,12 +11,17 @@ end
 -- True unless the stored snapshot is the one the caller looked at, fresh, and of a full member of the home team.
 local function stale(user, snapshot)
   local person = read(key.person(user), { 'json', 'fetched_at', 'full', 'team' })
-  local fresh = person.json == snapshot and NOW - tonumber(person.fetched_at or 0) <= PERSON_AGE
+  local age = NOW - tonumber(person.fetched_at or 0)
+  local fresh = person.json == snapshot and age >= 0 and age <= PERSON_AGE -- a clock may have been set back
   return not (fresh and person.full == '1' and person.team == exec('HGET', key.switches, 'home_team'))
 end
 
--- The server process this script runs in: another one after a restart, a failover, a restored backup.
-local function this_server() return string.match(exec('INFO', 'server'), 'run_id:(%x+)') end
+-- The server process this script runs in, and the history of writes it has: another process after a restart, another
+-- history once it followed a primary, which may have known less, or was promoted itself.
+local function this_server()
+  local told = exec('INFO', 'server') .. exec('INFO', 'replication')
+  return string.match(told, 'run_id:(%x+)') .. ':' .. string.match(told, 'master_replid:(%x+)')
+end
 
 -- True once this very server was compared with the ledger: one that came back may have forgotten what it did.
 local function vouched() return exec('HGET', key.vouched, 'server') == this_server() end
@@ -100,9 +104,11 @@ local function count_approval(c, reviewer, name, decision)
   return { 'ok', 'verdict', 'approved', 'missing', '0' }
 end
 
+-- An approval went stale. What people had approved did not happen then, so ops is told, in one message for each batch.
 local function lapse(c, reason)
   record_call('lapsed', c, 'reason', reason)
   become(c, 'expired', 'cause', 'lapsed', 'reason', reason)
+  if c.carded then owe('alert', 'lapse:' .. c.batch) end
   return { 'lapsed', 'execute_by', c.execute_by or '' }
 end
 
@@ -119,12 +125,6 @@ local function withdraw_if_cancelled(c)
   if r.cancelled_by then withdraw(c, r.cancelled_by, r.cancelled_name or r.cancelled_by) end
 end
 
--- From the click that made the call claimable, the last of its batch, to the receipt. Nobody clicked for an auto call.
-local function observe_click(c)
-  local lapse_s = exec('HGET', key.batch(c.batch), 'lapse_s')
-  if c.carded then observe('click_to_effect', math.max(0, NOW - (c.execute_by - lapse_s * 1000))) end
-end
-
 -- Back to approved before any intent: nothing happened, the batch is taken up again.
 local function unclaim(c, reason)
   record_call('unclaimed', c, 'reason', reason)
@@ -137,6 +137,12 @@ local function unclaim(c, reason)
   return { 'ok' }
 end
 
+-- Until when what is begun now may be at work by its own time limit. A worker that is still there keeps saying so.
+local function at_work(subject, longest_ms, present_ms)
+  exec('SET', key.at_work(subject), '1', 'PX', present_ms)
+  return int(NOW + longest_ms)
+end
+
 -- Nobody can tell: asked of the tool, and then of ops, three minutes after an orphan must have ended at the latest. The
 -- run hears "unknown" 25 h after the posting at the latest.
 local function abandon(c, reason)
@@ -144,20 +150,23 @@ local function abandon(c, reason)
   record_call('unknown', c, 'reason', reason)
   become(c, 'unknown', 'reason', reason)
   set_deadline('unknown', c.id, math.max(NOW + HOUR, since + DAY + HOUR))
-  local at_work = read(key.call(c.id), { 'claimed_at', 'longest_ms' })
-  local ended = at_work.longest_ms and at_work.claimed_at + at_work.longest_ms + ORPHAN_MARGIN or NOW
+  local ended = exec('HGET', key.call(c.id), 'at_work_until') or NOW
   set_deadline('unknown-alert', c.id, math.max(NOW, ended) + 3 * MINUTE)
   wake('reconcile_call', c.id)
   return { 'ok' }
 end
 
+-- When a call must be decided at the latest, so that all its time is over 24 hours after the posting.
+local function last_decision(b, c) return tonumber(b.posted_at or c.created_at) + DAY - b.lapse_s * 1000 end
+
 -- The next version goes back to people, or to the law when nobody was asked; `kind` names it in the ledger.
 local function send_back(c, kind, reason, version, content, seal, needed, counts, law, kept, tier)
   local b = read(key.batch(c.batch), { 'posted_at', 'ttl_s', 'lapse_s' })
-  local last = tonumber(b.posted_at or c.created_at) + DAY - b.lapse_s * 1000
+  local last = last_decision(b, c)
   local by = math.min(NOW + b.ttl_s * 1000, last)
   if math.min(NOW + LEAST_TIME, NOW + b.ttl_s * 1000) > last then
     if c.state == 'executing' then unclaim(c, reason) end
+    if c.state ~= 'approved' then return { 'wrong_state', 'state', c.state } end -- withdrawn with its run
     return lapse(c, 'no time left for another decision within 24 hours: ' .. reason)
   end
   exec('DEL', key.votes(c.id))
@@ -176,8 +185,8 @@ local function send_back(c, kind, reason, version, content, seal, needed, counts
     set_deadline('decide', c.batch, by)
     set_reminders(c.batch, by)
     to_inbox(c.batch)
-  elseif not asks(c.run, c.pause) then
-    wake('execute_batch', c.batch)
+  else
+    open_batch(c.batch)
   end
   withdraw_if_cancelled(c)
   return { 'ok', 'version', version, 'state', c.state }
@@ -283,15 +292,4 @@ local function add_call(c, carded)
   if c.counts ~= '' then exec('HSET', key.counts(c.run), c.id, c.counts) end
   if c.state == 'approved' then record_call('approved', c, 'actor', 'policy', 'reason', c.reason) end
   if c.state == 'pending_review' then enter_review(c) end
-end
-
--- True when a worker could do something with this batch now.
-local function has_work(batch)
-  local b = read(key.batch(batch), { 'run', 'pause' })
-  local judged = not asks(b.run, b.pause)
-  for _, id in ipairs(exec('LRANGE', key.batch_calls(batch), 0, -1)) do
-    local c = read(key.call(id), { 'state', 'execute_by' })
-    if (c.state == 'approved' and c.execute_by) or (c.state == 'proposed' and judged) then return true end
-  end
-  return false
 end

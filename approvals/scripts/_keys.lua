@@ -1,4 +1,4 @@
--- Prelude 1 of 5: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
+-- Prelude 1 of 6: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
 local prefix = KEYS[1]
 local key = {}
 for _, name in ipairs({ 'outbox', 'wakeups', 'attempts', 'deadlines', 'ledger', 'lead', 'frozen', 'switches',
@@ -23,6 +23,7 @@ function key.decisions(call) return key.call(call) .. ':decisions' end
 function key.undo_votes(call) return key.call(call) .. ':undo_votes' end
 function key.deciders(call) return key.call(call) .. ':deciders' end
 function key.spent(call) return key.call(call) .. ':spent' end
+function key.at_work(subject) return prefix .. 'at_work:' .. subject end
 function key.thread(channel, thread_ts) return prefix .. 'thread:' .. channel .. ':' .. thread_ts end
 function key.vetoes(channel, thread_ts) return prefix .. 'vetoes:' .. channel .. ':' .. thread_ts end
 function key.corrections(channel, thread_ts) return prefix .. 'corrections:' .. channel .. ':' .. thread_ts end

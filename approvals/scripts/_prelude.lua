@@ -1,4 +1,4 @@
--- Prelude 2 of 5: what one change brings with it. `become` is the only place where a call changes its state.
+-- Prelude 2 of 6: what one change brings with it. `become` is the only place where a call changes its state.
 local exec = redis.call
 local clock = exec('TIME')
 local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -184,35 +184,53 @@ local function asks(run, pause)
   return false
 end
 
--- Approved calls of a batch may be claimed from now on; held ones are judged again once nobody is being asked.
+-- True while the run waits for any call of the pause that people were asked about, whatever they said about it: what
+-- they approved may still come back to them. Held calls wait for that.
+local function waits_for_people(run, pause)
+  for _, id in ipairs(exec('SMEMBERS', key.unanswered(run, pause))) do
+    if exec('HGET', key.call(id), 'carded') == '1' then return true end
+  end
+  return false
+end
+
+-- True while the barrier "pause" holds back what was approved, since somebody is asked (again) in the same pause.
+local function held_back(run, pause) return exec('HGET', key.run(run), 'barrier') == 'pause' and asks(run, pause) end
+
+-- Approved calls of a batch may be claimed from now on; held ones are judged again, and neither for ever.
 local function open_batch(batch)
   local b = read(key.batch(batch), { 'run', 'pause', 'lapse_s', 'has_card' })
-  local judged, work = not asks(b.run, b.pause), false
+  local judged, work, known = not waits_for_people(b.run, b.pause), false, false
   for _, id in ipairs(exec('LRANGE', key.batch_calls(batch), 0, -1)) do
     local c = read(key.call(id), { 'state', 'execute_by' })
-    if c.state == 'approved' and not c.execute_by then
+    local opens = c.state == 'approved' or (c.state == 'proposed' and judged)
+    if opens and not c.execute_by then
       local by = NOW + b.lapse_s * 1000
       exec('HSET', key.call(id), 'execute_by', int(by))
       set_deadline('lapse', id, by)
       work = true
-    elseif c.state == 'proposed' and judged then
-      work = true
     end
+    known = known or opens
   end
   if work then
     exec('HINCRBY', key.batch(batch), 'generation', 1)
     wake('execute_batch', batch)
     if b.has_card == '1' then owe_in_thread('card', batch, b.run) end
+  elseif known then
+    wake('execute_batch', batch) -- it may have been held back
   end
 end
 
 -- Open every batch of a pause that waits for nobody; with the barrier "pause", only when all of them do.
 local function settle_pause(run, pause)
-  local barrier = exec('HGET', key.run(run), 'barrier')
-  if barrier == 'pause' and asks(run, pause) then return end
+  if held_back(run, pause) then return end
   for _, batch in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
     if exec('SCARD', key.batch_open(batch)) == 0 then open_batch(batch) end
   end
+end
+
+-- The run waits for this call no more: held calls were judged last with it in mind.
+local function no_longer_waited_for(c)
+  if c.carded and not waits_for_people(c.run, c.pause) then settle_pause(c.run, c.pause) end
 end
 
 local function give_back_caps(id)
@@ -251,7 +269,7 @@ local function become(c, state, ...)
   exec('HSET', key.call(c.id), 'state', state, ...)
   count_state(was, -1)
   count_state(state, 1)
-  if was == 'approved' then drop_deadline('lapse', c.id) end
+  if was == 'approved' or was == 'proposed' then drop_deadline('lapse', c.id) end
   if was == 'executing' then drop_deadline('lease', c.id) end
   if state == 'unknown' then exec('SADD', key.dead_letters, 'call:' .. c.id) end
   if was == 'unknown' then
@@ -274,6 +292,8 @@ local function become(c, state, ...)
   elseif was == 'pending_review' and was ~= state then
     leave_review(c)
     show_directly(c.batch)
+  elseif FINAL[state] then
+    no_longer_waited_for(c)
   end
   show(c)
 end

@@ -17,5 +17,6 @@ drop_deadline('unknown', call)
 let_sleep('reconcile_call', call)
 record_call('answered_unknown', c)
 answered(c)
+no_longer_waited_for(c)
 show(c)
 return { 'ok' }

@@ -18,6 +18,7 @@ end
 if c.canary then return { 'wrong_state', 'state', c.state } end
 if c.state ~= 'approved' or not c.execute_by then return { 'wrong_state', 'state', c.state } end
 if tonumber(c.execute_by) <= NOW then return lapse(c, 'not executed in time') end
+if held_back(c.run, c.pause) then return { 'wrong_state', 'state', c.state } end
 if c.version ~= version or c.seal ~= seal then return { 'stale_version', 'version', c.version } end
 
 local snapshots, votes = {}, exec('HKEYS', key.votes(c.id))

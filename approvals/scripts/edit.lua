@@ -1,5 +1,6 @@
 -- One reviewer's changed arguments: the next version, which nobody can approve before a worker has checked it.
--- Earlier approvals fall. The call may be decided for at least two more minutes, its siblings not longer than before.
+-- Earlier approvals fall. The call may be decided for at least two more minutes, its siblings not longer than before,
+-- and nothing later than 24 hours after the posting.
 -- KEYS[1] the tenant's prefix
 -- ARGV    call, version, reviewer, name, decision, snapshot, approval (of the next version), print (of the arguments),
 --         content (encrypted), kept (for the ledger)
@@ -18,7 +19,8 @@ if c.canary then return { 'not_pending', 'state', c.state } end -- nothing of it
 keep_decision(c, reviewer, decision)
 exec('DEL', key.votes(c.id))
 forget_look(c)
-exec('HSET', key.call(c.id), 'refreshing', '1', 'check_by', int(NOW + LEAST_TIME), 'edit_by', reviewer,
+local check_by = math.min(NOW + LEAST_TIME, last_decision(read(key.batch(c.batch), { 'posted_at', 'lapse_s' }), c))
+exec('HSET', key.call(c.id), 'refreshing', '1', 'check_by', int(check_by), 'edit_by', reviewer,
   'edit_name', name, 'edit_from', version, 'edit_print', print, 'edit_approval', approval)
 c.version, c.seal = int(version + 1), ''
 record_call('edited', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)), 'kept', kept)

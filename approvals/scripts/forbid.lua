@@ -1,4 +1,4 @@
--- A held call, judged again now that nobody of its pause is being asked: it may not run.
+-- A held call, judged again now that its run waits for nothing that people were asked about: it may not run.
 -- KEYS[1] the tenant's prefix
 -- ARGV    call, batch, token, epoch, reason, cause
 -- Answers ok | repeated | lease_lost | wrong_state {state} | not_found

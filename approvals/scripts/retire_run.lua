@@ -36,13 +36,13 @@ for pause = 1, tonumber(r.pause) do
     exec('SREM', key.dead_letters, 'call:' .. id, 'undo:' .. id)
     forget({ 'refresh_call', 'reconcile_call', 'undo_call', 'look_again' }, { 'alert:call:', 'alert:seal:',
       'alert:tool:', 'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id), key.decisions(id),
-      key.spent(id), key.undo_votes(id))
+      key.spent(id), key.undo_votes(id), key.at_work(id), key.at_work('undo:' .. id))
     forget_deciders(id)
   end
   for _, id in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
     for _, user in ipairs(exec('SMEMBERS', key.batch_told(id))) do forget({}, { 'direct:' .. id .. ':' }, user) end
-    forget({ 'execute_batch' }, { 'card:', 'alert:', 'alert:quiet:', 'reminder:half:', 'reminder:next:' }, id,
-      key.batch(id), key.batch_calls(id), key.batch_open(id), key.batch_told(id))
+    forget({ 'execute_batch' }, { 'card:', 'alert:', 'alert:quiet:', 'alert:lapse:', 'reminder:half:',
+      'reminder:next:' }, id, key.batch(id), key.batch_calls(id), key.batch_open(id), key.batch_told(id))
   end
   forget({}, { 'outcome:' }, run .. ':' .. pause, key.pause_calls(run, pause), key.pause_batches(run, pause),
     key.pause_open(run, pause), key.unanswered(run, pause))

@@ -146,15 +146,15 @@ def _in_the_worker(steps: Steps) -> None:
     heartbeat.LEASE_MS = LEASE_MS
     heartbeat.Heartbeat.__init__.__kwdefaults__["every_s"] = BEAT_S
     actions.action.__kwdefaults__["timeout_s"] = TOOL_S
+    from approvals import at_work  # noqa: PLC0415
     from approvals.batches import Batches  # noqa: PLC0415
     from approvals.calls import Calls  # noqa: PLC0415
     from approvals.effects import Effects  # noqa: PLC0415
     from approvals.runs import Runs  # noqa: PLC0415
     from approvals.undos import Undos  # noqa: PLC0415
-    from worker import reconcile, undoing  # noqa: PLC0415
     from worker.refund_desk.tools import deploys  # noqa: PLC0415
 
-    reconcile.MARGIN_S = undoing.MARGIN_S = MARGIN_S
+    at_work.MARGIN_MS = at_work.PRESENT_MS = int(MARGIN_S * 1000)
     deploys.deploy.reconcile = None  # one tool that cannot tell afterwards
     for verb in ("lease", "save_turn", "pause", "complete"):
         _wrap(steps, Runs, verb, f"runs.{verb}")

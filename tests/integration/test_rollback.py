@@ -31,6 +31,8 @@ from builders import (
     paused,
     try_claim,
 )
+from sentinels import Trio
+from stack import free_port
 
 
 class Machine:
@@ -184,6 +186,71 @@ def test_a_server_that_took_over_during_the_comparison_is_not_vouched_for(redis_
     assert store.ledger.vouch(store.ledger.server()).outcome is Outcome.REPEATED
 
 
+@pytest.fixture
+def pair() -> Iterator[Trio]:
+    """Two servers that nobody watches; the second follows the first."""
+    home = Path(tempfile.mkdtemp(prefix="vk-"))
+    made = Trio(home)
+    made.servers = [free_port(), free_port()]
+    try:
+        for port in made.servers:
+            made.serve(port, of=made.servers[0])
+        made.follows(made.servers[1])
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(home)
+
+
+def test_a_server_that_took_over_the_older_data_of_another_one_without_a_restart_is_compared_again(
+    pair: Trio, tmp_path: Path
+) -> None:
+    first, second = (pair.at(port) for port in pair.servers)
+    store, ledger = a_store(first), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    paused(store, a_call("call_1"))
+    approve(store)
+    drain_once(store, ledger)
+    first.wait(1, 5_000)
+    second.execute_command("REPLICAOF", "NO", "ONE")
+    run_the_effect(store)
+    drain_once(store, ledger)
+
+    first.execute_command("REPLICAOF", "127.0.0.1", pair.servers[1])
+    pair.follows(pair.servers[0])
+    first.execute_command("REPLICAOF", "NO", "ONE")
+
+    assert loaded(store).state is State.APPROVED, "it forgot the effect, and is the same process as before"
+    lease = lease_batch(store, token="w2")
+    assert try_claim(store, lease, token="c2")[0].outcome is Outcome.FROZEN, "before anybody has compared anything"
+    assert store.tallies.read().frozen
+    drain_once(store, ledger)
+    assert "Redis is older than the ledger" in (store.switches.frozen() or "")
+    assert try_claim(store, lease, token="c2")[0].outcome is Outcome.FROZEN
+
+
+def test_older_data_that_is_written_into_a_running_server_is_noticed_once_and_an_operator_has_the_last_word(
+    redis_client: redis.Redis, tmp_path: Path
+) -> None:
+    store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    paused(store, a_call("call_1"))
+    approve(store)
+    drain_once(store, ledger)
+    before = {key: redis_client.dump(key) for key in redis_client.scan_iter()}
+    run_the_effect(store)
+    drain_once(store, ledger)
+    drain_once(store, ledger)
+    assert store.switches.frozen() is None
+
+    redis_client.flushdb()
+    for key, value in before.items():
+        redis_client.restore(key, 0, value)
+    compare(store, ledger)
+    assert "Redis is older than the ledger" in (store.switches.frozen() or "")
+    store.switches.unfreeze("ops", "reconciled")
+    compare(store, ledger)
+    assert store.switches.frozen() is None, "what an operator has seen to is not held against the store again"
+
+
 def test_what_was_drained_late_does_not_move_the_mark_back(redis_client: redis.Redis) -> None:
     store = a_store(redis_client)
     paused(store, a_call("call_1"))
@@ -195,3 +262,26 @@ def test_what_was_drained_late_does_not_move_the_mark_back(redis_client: redis.R
     ms, number = ids[-1].split("-")
     assert not store.ledger.knows(f"{ms}-{int(number) + 1}")
     assert not store.ledger.knows(f"{int(ms) + 1}-0")
+
+
+def test_a_call_that_somebody_makes_begin_again_in_redis_freezes_everything(
+    redis_client: redis.Redis, tmp_path: Path
+) -> None:
+    store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    paused(store, a_call("call_1"), a_call("call_2", number=2))
+    approve(store)
+    approve(store, "call_2")
+    run_the_effect(store)
+    drain_once(store, ledger)
+    assert store.switches.frozen() is None
+    call = store.keys.call("call_1")
+    redis_client.hset(call, "state", "approved")
+    redis_client.hdel(call, "intended", "token", "ended_at")
+    redis_client.hdel(store.keys.batch(loaded(store).batch or ""), "token", "lease_until")
+    taken = claim(store, lease_batch(store, token="w2"), token="c2")
+    assert store.effects.intend(taken).ok
+    drain_once(store, ledger)
+    assert "call_1 began a second time" in (store.switches.frozen() or "")
+    store.switches.unfreeze("ops", "found out who it was")
+    drain_once(store, ledger)
+    assert store.switches.frozen() is None
