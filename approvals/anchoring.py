@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 from sqlalchemy import func, insert, select, update
-from sqlalchemy.exc import SQLAlchemyError
 
 from approvals.anchors import Anchor, Signer, anchor_problems, misfits
-from approvals.ledger import Ledger, LedgerUnreachable, locked_head
+from approvals.ledger import Ledger
+from approvals.ledger_append import locked_head
+from approvals.ledger_errors import reaching
 from approvals.ledger_tables import ANCHORS, EVENTS
 from approvals.store import Store
 
@@ -36,13 +37,9 @@ class Anchoring:
         now = self.store.now()
         if now - self._looked < LOOK_EVERY_MS:
             return 0
-        try:
+        with reaching("The ledger could not be anchored"):
             self._sign_when_due(now)
             told = self._tell()
-        except SQLAlchemyError as failed:
-            raise LedgerUnreachable(
-                f"The ledger could not be anchored ({type(failed).__name__}). Check VOBO_LEDGER_URL."
-            ) from failed
         self._looked = now
         return told
 
@@ -73,9 +70,13 @@ class Anchoring:
 
 
 def anchors(ledger: Ledger, tenant: str) -> list[Anchor]:
-    """All anchors, oldest first."""
+    """All anchors, oldest first.
+
+    Raises:
+        LedgerUnreachable: the database does not answer.
+    """
     query = select(ANCHORS).where(ANCHORS.c.tenant == tenant).order_by(ANCHORS.c.number)
-    with ledger.engine.connect() as connection:
+    with reaching("The anchors could not be read"), ledger.engine.connect() as connection:
         return [_anchor(row) for row in connection.execute(query)]
 
 
@@ -85,14 +86,15 @@ def verify(
     """Everything that is wrong: with the chain, its anchors, those noted from the ops channel, and what Redis knows.
 
     `keys` are public keys of earlier days that whoever asks vouches for.
+
+    Raises:
+        LedgerUnreachable: the database does not answer.
     """
     tenant = store.tenant
     problems = ledger.verify(tenant)
-    with ledger.engine.connect() as connection:
-        rows = connection.execute(select(EVENTS.c.seq, EVENTS.c.hash).where(EVENTS.c.tenant == tenant))
-        hashes = {row.seq: row.hash for row in rows}
-    trusted = {*signer.trusted, *keys}
-    problems += anchor_problems(tenant, hashes, anchors(ledger, tenant), trusted=trusted, told=store.ledger.anchored())
+    made, trusted = anchors(ledger, tenant), {*signer.trusted, *keys}
+    hashes = ledger.hashes(tenant, {anchor.seq for anchor in (*made, *noted)})
+    problems += anchor_problems(tenant, hashes, made, trusted=trusted, told=store.ledger.anchored())
     problems += [f"As posted: {one}" for one in misfits(tenant, hashes, noted, trusted)]
     head = ledger.head(tenant)
     if not store.ledger.reaches(head.event_id if head else None):

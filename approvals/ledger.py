@@ -5,19 +5,24 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Engine, and_, delete, insert, or_, select, update
+from sqlalchemy import Engine, and_, delete, or_, select
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
-from approvals.errors import ApprovalsError
-from approvals.ledger_check import chain_problems, columns_of, personal_problems
-from approvals.ledger_rows import GENESIS, Entropy, LedgerRow, Personal, canonical_body, chained, parted, rejoined
-from approvals.ledger_tables import EVENTS, HEADS, METADATA, PERSONAL, engine_of, place_of
+from approvals.databases import engine_of, long, place_of, snapshot
+from approvals.layouts import LayoutTooNew, lay_out
+from approvals.ledger_append import Appending, Event, Refused, nobody
+from approvals.ledger_check import chain_problems, personal_problems
+from approvals.ledger_errors import LedgerTooNew, LedgerUnreachable, reaching, why
+from approvals.ledger_rows import GENESIS, Entropy, LedgerRow, rejoined
+from approvals.ledger_tables import EVENTS, HEADS, LAYOUT, PERSONAL
 
-__all__ = ["Ledger", "LedgerRow", "LedgerUnreachable"]
+__all__ = ["Ledger", "LedgerRow", "LedgerTooNew", "LedgerUnreachable"]
 
-
-class LedgerUnreachable(ApprovalsError):
-    """The ledger's database cannot be reached; events wait in Redis. Check VOBO_LEDGER_URL."""
+#: Rows that `verify` holds in memory at once.
+AT_ONCE = 1_000
+#: The highest number a row can have; an anchor that somebody typed may name any.
+_LAST = 2**63 - 1
+_UNREAD = "The ledger could not be read"
 
 
 class Ledger:
@@ -26,7 +31,7 @@ class Ledger:
     def __init__(self, engine: Engine, entropy: Entropy = os.urandom) -> None:
         self.engine = engine
         self._entropy = entropy
-        METADATA.create_all(engine)
+        lay_out(engine, LAYOUT)
 
     @classmethod
     def open(cls, url: str) -> "Ledger":
@@ -34,6 +39,7 @@ class Ledger:
 
         Raises:
             LedgerUnreachable: naming the database without its password.
+            LedgerTooNew: its tables are of a newer version.
         """
         place = place_of(url)
         if place is None:
@@ -43,6 +49,8 @@ class Ledger:
             )
         try:
             return cls(engine_of(url))
+        except LayoutTooNew as newer:
+            raise LedgerTooNew(str(newer)) from newer
         except (ImportError, NoSuchModuleError):
             raise LedgerUnreachable(
                 f"The ledger {place} cannot be opened: nothing is installed that speaks to such a database."
@@ -54,49 +62,19 @@ class Ledger:
             ) from None
         except (SQLAlchemyError, OSError) as failed:
             raise LedgerUnreachable(
-                f"The ledger {place} cannot be opened ({type(failed).__name__}). Check VOBO_LEDGER_URL."
+                f"The ledger {place} cannot be opened ({why(failed)}). Check VOBO_LEDGER_URL."
             ) from failed
 
-    def append(self, tenant: str, events: Iterable[tuple[str, Mapping[str, str]]]) -> int:
+    def append(self, tenant: str, events: Iterable[Event], refused: Refused = nobody) -> int:
         """Add events in order, leaving out those it has; returns how many were new.
 
+        An event that the database refuses even alone, which an outage does not, is replaced by a row that says so and
+        keeps its id; `refused` is told before.
+
         Raises:
-            LedgerUnreachable: nothing was added.
+            LedgerUnreachable: the database is away; what was added so far is left out next time.
         """
-        batch = list(events)
-        try:
-            with self.engine.begin() as connection:
-                seq, previous = locked_head(connection, tenant)
-                known = set(
-                    connection.scalars(
-                        select(EVENTS.c.event_id).where(
-                            EVENTS.c.tenant == tenant, EVENTS.c.event_id.in_([event_id for event_id, _ in batch])
-                        )
-                    )
-                )
-                rows, personal = list[dict[str, Any]](), list[dict[str, Any]]()
-                for event_id, fields in batch:
-                    if event_id in known:
-                        continue
-                    known.add(event_id)
-                    seq += 1
-                    body, apart = parted(fields, self._entropy)
-                    row = _row(tenant, seq, event_id, body, previous)
-                    previous = row["hash"]
-                    rows.append(row)
-                    personal.extend(_personal(tenant, row, one) for one in apart)
-                if rows:
-                    connection.execute(insert(EVENTS), rows)
-                if personal:
-                    connection.execute(insert(PERSONAL), personal)
-                if rows:
-                    connection.execute(update(HEADS).where(HEADS.c.tenant == tenant).values(seq=seq, hash=previous))
-                return len(rows)
-        except SQLAlchemyError as failed:
-            raise LedgerUnreachable(
-                f"The ledger could not be written ({type(failed).__name__}); events wait in Redis."
-                " Check VOBO_LEDGER_URL and the disk."
-            ) from failed
+        return Appending(self.engine, tenant, self._entropy, refused).add(list(events))
 
     def rows(
         self,
@@ -127,24 +105,19 @@ class Ledger:
         wanted += [EVENTS.c.at < until] if until is not None else []
         same = and_(PERSONAL.c.tenant == EVENTS.c.tenant, PERSONAL.c.seq == EVENTS.c.seq)
         query = select(EVENTS).where(*wanted).order_by(EVENTS.c.seq.desc()).limit(newest)
-        try:
-            with self.engine.connect() as connection:
-                found = connection.execute(query).all()[::-1]
-                wanted += [EVENTS.c.seq >= found[0].seq] if found and newest else []
-                values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted)
-                personal = {row.hash: row.value for row in connection.execute(values)}
-        except SQLAlchemyError as failed:
-            raise _unread(failed) from failed
+        few = newest is not None or run is not None or calls is not None  # somebody waits for these
+        with reaching(_UNREAD), (self.engine if few else long(self.engine)).connect() as connection:
+            found = connection.execute(query).all()[::-1]
+            wanted += [EVENTS.c.seq >= found[0].seq] if found and newest else []
+            values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted)
+            personal = {row.hash: row.value for row in connection.execute(values)}
         return [_kept(row, personal) for row in found]
 
     def hash_before(self, tenant: str, seq: int) -> str:
         """The hash that row `seq` follows from."""
         query = select(EVENTS.c.hash).where(EVENTS.c.tenant == tenant, EVENTS.c.seq == seq - 1)
-        try:
-            with self.engine.connect() as connection:
-                return connection.scalar(query) or GENESIS
-        except SQLAlchemyError as failed:
-            raise _unread(failed) from failed
+        with reaching(_UNREAD), self.engine.connect() as connection:
+            return connection.scalar(query) or GENESIS
 
     def erase(self, tenant: str, *, person: str | None = None, before: int | None = None) -> int:
         """Forget personal values of a person (a Slack id, or the value itself), or older than an instant (ms).
@@ -163,11 +136,8 @@ class Ledger:
         wanted += [PERSONAL.c.at < before] if before is not None else []
         if len(wanted) == 1:
             raise ValueError("Erasing needs a person or an instant; everything is never meant.")
-        try:
-            with self.engine.begin() as connection:
-                return connection.execute(delete(PERSONAL).where(*wanted)).rowcount
-        except SQLAlchemyError as failed:
-            raise LedgerUnreachable(f"Nothing was erased ({type(failed).__name__}). Check VOBO_LEDGER_URL.") from failed
+        with reaching("Nothing was erased"), long(self.engine).begin() as connection:
+            return connection.execute(delete(PERSONAL).where(*wanted)).rowcount
 
     def head(self, tenant: str) -> LedgerRow | None:
         """The newest event; None when there is none.
@@ -176,52 +146,41 @@ class Ledger:
             LedgerUnreachable: the database does not answer.
         """
         query = select(EVENTS).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq.desc()).limit(1)
-        try:
-            with self.engine.connect() as connection:
-                row = connection.execute(query).one_or_none()
-        except SQLAlchemyError as failed:
-            raise _unread(failed) from failed
+        with reaching(_UNREAD), self.engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
         return _kept(row, {}) if row is not None else None
 
     def verify(self, tenant: str) -> list[str]:
-        """One sentence for everything that does not follow from the row before; empty when all does."""
-        with self.engine.connect() as connection:
-            rows = connection.execute(select(EVENTS).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq)).all()
+        """One sentence for everything that does not follow from the row before; empty when all does.
+
+        All rows are read as they stood when it began, some at a time, and nobody who writes waits for it.
+
+        Raises:
+            LedgerUnreachable: the database does not answer.
+        """
+        rows = select(EVENTS).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq)
+        apart = select(PERSONAL).where(PERSONAL.c.tenant == tenant)
+        with reaching(_UNREAD), snapshot(self.engine).connect() as connection:
             head = connection.execute(select(HEADS).where(HEADS.c.tenant == tenant)).one_or_none()
-            apart = connection.execute(select(PERSONAL).where(PERSONAL.c.tenant == tenant)).all()
-        return [*chain_problems(rows, head), *personal_problems(apart)]
+            some = connection.execution_options(stream_results=True, yield_per=AT_ONCE)
+            problems = chain_problems(some.execute(rows), head)
+            return [*problems, *personal_problems(some.execute(apart))]
 
+    def hashes(self, tenant: str, numbers: Collection[int]) -> dict[int, str]:
+        """The hashes of these rows, by number; those that are gone are left out.
 
-def locked_head(connection: Any, tenant: str) -> tuple[int, str]:
-    """The number and hash of the newest row, held until the transaction ends so that writers take turns."""
-    query = select(HEADS).where(HEADS.c.tenant == tenant).with_for_update()
-    head = connection.execute(query).one_or_none()
-    if head is None:
-        connection.execute(insert(HEADS).values(tenant=tenant, seq=0, hash=GENESIS))
-        return 0, GENESIS
-    return head.seq, head.hash
-
-
-def _row(tenant: str, seq: int, event_id: str, body: dict[str, str], previous: str) -> dict[str, Any]:
-    canonical = canonical_body(body)
-    return {
-        "tenant": tenant,
-        "seq": seq,
-        "event_id": event_id,
-        **columns_of(body),
-        "body": canonical,
-        "hash": chained(previous, seq, event_id, canonical),
-    }
-
-
-def _personal(tenant: str, row: Mapping[str, Any], one: Personal) -> dict[str, Any]:
-    return {"tenant": tenant, "seq": row["seq"], "at": row["at"], **one._asdict()}
+        Raises:
+            LedgerUnreachable: the database does not answer.
+        """
+        wanted, found = sorted(number for number in numbers if 0 < number <= _LAST), dict[int, str]()
+        with reaching(_UNREAD), self.engine.connect() as connection:
+            for start in range(0, len(wanted), AT_ONCE):
+                here = (EVENTS.c.tenant == tenant, EVENTS.c.seq.in_(wanted[start : start + AT_ONCE]))
+                rows = connection.execute(select(EVENTS.c.seq, EVENTS.c.hash).where(*here))
+                found |= {row.seq: row.hash for row in rows}
+        return found
 
 
 def _kept(row: Any, personal: Mapping[str, str]) -> LedgerRow:
     raw: dict[str, str] = json.loads(row.body)
     return LedgerRow(row.seq, row.event_id, row.at, row.type, rejoined(raw, personal), row.hash, raw)
-
-
-def _unread(failed: SQLAlchemyError) -> LedgerUnreachable:
-    return LedgerUnreachable(f"The ledger could not be read ({type(failed).__name__}). Check VOBO_LEDGER_URL.")

@@ -6,16 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from approvals.kept import MARK, replaced
+from approvals.storable import storable
 from policies.strict_json import write_json
 
 GENESIS = "0" * 64
 PREFIX = f"{MARK}:"
 ERASED = "(erased)"
+#: The type of a row that stands for an event which the database refused.
+NOT_KEPT = "not_kept"
 #: Actors that are nobody.
 NOBODY = frozenset({"", "policy"})
 #: Events whose reason is counts or settings of ours. Any other may quote what a person typed, a tool answered or the
 #: data says, also where the law or a worker wrote it.
-OURS = frozenset({"law_changed", "configuration_changed", "drift_noticed", "drift_over", "erased"})
+OURS = frozenset({"law_changed", "configuration_changed", "drift_noticed", "drift_over", "erased", NOT_KEPT})
+
+#: Characters of a Slack id; they are a dozen.
+_SUBJECT = 64
 
 Entropy = Callable[[int], bytes]
 
@@ -40,7 +46,7 @@ class LedgerRow(NamedTuple):
 
 
 class Personal(NamedTuple):
-    """A value that can be erased. `kind` is name, reason or shown; `subject` the Slack id of whose name it is."""
+    """A value that can be erased. `kind` is name, reason, shown, event; `subject` the Slack id of whose name it is."""
 
     hash: str
     kind: str
@@ -66,13 +72,19 @@ def salted(salt: str, value: str) -> str:
 
 
 def parted(fields: Mapping[str, str], entropy: Entropy) -> tuple[dict[str, str], list[Personal]]:
-    """An event's body without personal values, and the values."""
-    body, apart = dict(fields), list[Personal]()
+    """An event's body without personal values, and the values: here an event becomes text that any database takes.
+
+    Nothing that a tool, a model or a person wrote may keep its event from being stored.
+
+    Raises:
+        ValueError, TypeError, RecursionError: what it keeps is no document of ours.
+    """
+    body, apart = {storable(name): storable(text) for name, text in fields.items()}, list[Personal]()
 
     def put(kind: str, subject: str, value: str) -> str:
         salt = entropy(16).hex()
-        clean = value.encode("utf-8", "replace").decode()
-        apart.append(Personal(salted(salt, clean), kind, subject, salt, clean))
+        clean = storable(value)
+        apart.append(Personal(salted(salt, clean), kind, subject[:_SUBJECT], salt, clean))
         return apart[-1].hash
 
     actor = body.get("actor", "")
@@ -84,8 +96,22 @@ def parted(fields: Mapping[str, str], entropy: Entropy) -> tuple[dict[str, str],
         document = replaced(
             json.loads(body["kept"]), lambda value: None if value is None else put("shown", "", str(value))
         )
-        body["kept"] = write_json(document)
+        body["kept"] = storable(write_json(document))  # JSON's escapes may have hidden half a character
+    if body.get("type") == NOT_KEPT and body.get("event"):
+        body["event"] = PREFIX + put("event", "", body["event"])
     return body, apart
+
+
+def stand_in(event_id: str, fields: Mapping[str, str], why: str, *, whole: bool) -> dict[str, str]:
+    """What is kept in place of an event that the database refused even alone.
+
+    Its text goes beside the chain in ASCII, where it can be erased. When that is refused as well, not even that.
+    """
+    body = {"type": NOT_KEPT, "at": event_id.partition("-")[0], "reason": f"The database refused this event ({why})."}
+    if not whole:
+        return body
+    names = {name: fields[name] for name in ("run", "call") if name in fields}
+    return {**names, **body, "refused": fields.get("type", ""), "event": json.dumps(dict(fields), sort_keys=True)}
 
 
 def rejoined(raw: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:

@@ -6,13 +6,19 @@ VOBO_STATE_KEYS and bound to their call, and are deleted after `KEPT_MS`.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Column, Engine, LargeBinary, MetaData, String, Table, delete, insert, select
+from sqlalchemy.exc import DataError
 
+from approvals.databases import long
 from approvals.errors import ApprovalsError
-from approvals.models import Call
+from approvals.layouts import Layout, LayoutTooNew, lay_out, recording_begins
+from approvals.ledger_errors import LedgerTooNew, reaching
+from approvals.models import Call, Run
+from approvals.sealed_rows import SealedColumn
 from approvals.store import Store
 from approvals.vault import Binding, Vault
 from policies.requirement import Requirement
@@ -23,15 +29,20 @@ KEPT_MS = 35 * 24 * 3600 * 1000
 KIND = "recorded"
 #: Databases take only so many values in one condition.
 _AT_ONCE = 500
+_UNREAD, _UNWRITTEN = "The recorded calls could not be read", "The recorded calls could not be written"
 
+_METADATA = MetaData()
 CALLS = Table(
     "recorded_calls",
-    MetaData(),
+    _METADATA,
     Column("tenant", String(64), primary_key=True),
     Column("call", String(64), primary_key=True),
     Column("at", BigInteger, nullable=False, index=True),
     Column("blob", LargeBinary, nullable=False),
 )
+LAYOUT = Layout("recordings", (_METADATA,), (recording_begins,))
+
+_log = logging.getLogger(__name__)
 
 
 class Recorded(Frozen):
@@ -60,30 +71,45 @@ class Replayable(NamedTuple):
 
 
 class Recordings:
-    """The table beside the ledger."""
+    """The table beside the ledger. Everything here raises `LedgerUnreachable` when the database does not answer."""
 
     def __init__(self, engine: Engine, vault: Vault) -> None:
         self._engine = engine
         self._vault = vault
-        CALLS.create(engine, checkfirst=True)
+        try:
+            with reaching(_UNWRITTEN):
+                lay_out(engine, LAYOUT)
+        except LayoutTooNew as newer:
+            raise LedgerTooNew(str(newer)) from newer
 
     def keep(self, tenant: str, calls: Iterable[Recorded]) -> None:
-        """Add calls; those it has are left as they are."""
-        found = {call.call: call for call in calls}
-        with self._engine.begin() as connection:
-            known = select(CALLS.c.call).where(CALLS.c.tenant == tenant, CALLS.c.call.in_(list(found)))
-            for key in connection.scalars(known).all():
-                del found[key]
-            rows = [
-                {"tenant": tenant, "call": call.call, "at": call.at, "blob": self._sealed(tenant, call)}
-                for call in found.values()
-            ]
-            if rows:
-                connection.execute(insert(CALLS), rows)
+        """Add calls; those it has are left as they are, and one that the database refuses is left out."""
+        rows = {}
+        for call in calls:
+            blob = self._sealed(tenant, call)
+            if blob is not None:
+                rows[call.call] = {"tenant": tenant, "call": call.call, "at": call.at, "blob": blob}
+        with reaching(_UNWRITTEN):
+            self._insert(tenant, rows)
+
+    def _insert(self, tenant: str, rows: dict[str, dict[str, Any]]) -> None:
+        try:
+            with self._engine.begin() as connection:
+                known = select(CALLS.c.call).where(CALLS.c.tenant == tenant, CALLS.c.call.in_(list(rows)))
+                there = set(connection.scalars(known))
+                new = [row for key, row in rows.items() if key not in there]
+                if new:
+                    connection.execute(insert(CALLS), new)
+        except (DataError, OverflowError) as refused:
+            if len(rows) > 1:
+                for key, row in rows.items():
+                    self._insert(tenant, {key: row})
+            else:
+                _log.warning("a call could not be recorded for simulations: %s", type(refused).__name__)
 
     def forget(self, before: int) -> int:
         """Delete what was recorded before this instant (ms); returns how many."""
-        with self._engine.begin() as connection:
+        with reaching(_UNWRITTEN), self._engine.begin() as connection:
             return int(connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount)
 
     def erase(self, tenant: str, *, person: str | None = None, before: int | None = None) -> int:
@@ -94,7 +120,7 @@ class Recordings:
         """
         here = CALLS.c.tenant == tenant
         query = select(CALLS).where(here) if before is None else select(CALLS).where(here, CALLS.c.at < before)
-        with self._engine.begin() as connection:
+        with reaching(_UNWRITTEN), long(self._engine).begin() as connection:
             rows = connection.execute(query).all()
             gone = [row.call for row in rows if person is None or self._holds(row, person)]
             for start in range(0, len(gone), _AT_ONCE):
@@ -112,7 +138,7 @@ class Recordings:
     def since(self, tenant: str, at: int) -> Replayable:
         """The calls recorded from this instant (ms) on."""
         query = select(CALLS).where(CALLS.c.tenant == tenant, CALLS.c.at >= at).order_by(CALLS.c.at, CALLS.c.call)
-        with self._engine.connect() as connection:
+        with reaching(_UNREAD), long(self._engine).connect() as connection:
             rows = connection.execute(query).all()
         calls, unreadable = [], 0
         for row in rows:
@@ -122,12 +148,26 @@ class Recordings:
                 unreadable += 1
         return Replayable(tuple(calls), unreadable)
 
-    def _sealed(self, tenant: str, call: Recorded) -> bytes:
-        return self._vault.seal_blob(call.model_dump_json().encode(), _place(tenant, call.call))
+    def _sealed(self, tenant: str, call: Recorded) -> bytes | None:
+        """None for what is no text in UTF-8: it cannot be replayed, and the ledger must not wait for a simulation."""
+        try:
+            plain = call.model_dump_json().encode()
+        except ValueError:
+            _log.warning("a call could not be recorded for simulations: it holds half a character")
+            return None
+        return self._vault.seal_blob(plain, _place(tenant, call.call))
+
+    def sealed(self) -> SealedColumn:
+        """What of the table is encrypted; of all tenants."""
+        return SealedColumn("recordings", CALLS, ("tenant", "call"), "blob", lambda row: _place(row.tenant, row.call))
 
 
 def record(store: Store, recordings: Recordings, events: Iterable[Mapping[str, str]]) -> None:
-    """Keep the calls that these ledger events propose, and forget what is too old."""
+    """Keep the calls that these ledger events propose, and forget what is too old.
+
+    Raises:
+        LedgerUnreachable: the database does not answer.
+    """
     proposed = [fields for fields in events if fields.get("type") == "proposed" and not fields.get("canary")]
     if not proposed:
         return
@@ -140,10 +180,13 @@ def _recorded(store: Store, fields: Mapping[str, str]) -> Recorded | None:
     try:
         call = store.calls.load(fields["call"])
         run = store.runs.load(fields["run"])
-    except ApprovalsError:  # ops is told elsewhere; the ledger must not wait for a simulation
+        return _as_asked(call, run, fields) if call and run else None
+    # Ops is told elsewhere, of the event that is not as we write it too; the ledger must not wait for a simulation.
+    except (ApprovalsError, ValueError, TypeError, KeyError):
         return None
-    if call is None or run is None:
-        return None
+
+
+def _as_asked(call: Call, run: Run, fields: Mapping[str, str]) -> Recorded:
     return Recorded(
         call=call.key,
         run=call.run,

@@ -129,6 +129,24 @@ def test_the_ledger_is_asked_by_amount_resource_tool_and_time(vobo: Vobo) -> Non
     assert calls("--since", "2000-01-01", "--by", "u0ben") == {"call_2"}
 
 
+def test_a_name_that_nobody_has_is_met_with_those_that_are_meant(vobo: Vobo) -> None:
+    said = vobo("ledger", "--by", "Ana")
+    assert (
+        'Nobody in the ledger is called Ana; a name is written whole, as it was at the time. Did you mean "U0Ana"'
+        in (said.stderr)
+    )
+    assert said.stdout == "", "no empty table"
+    assert "Did you mean" in vobo("ledger", "--by", "u0anna").stderr
+    assert vobo("ledger", "--by", "Zoe").stderr.strip().endswith("as it was at the time, or a Slack id (U...).")
+    assert vobo("ledger", "--by", "Zoe", "--as", "csv").stdout.startswith("at,type"), "programs get what they expect"
+    assert "Nothing that U0ANA did fits the rest" in vobo("ledger", "--by", "U0ANA", "--run", "run_9").stderr
+    assert vobo("ledger", "--run", "run_9").stderr == "No event fits.\n"
+
+
+def test_totals_are_told_tool_by_tool_and_never_added_up(vobo: Vobo) -> None:
+    assert "refund_payments: requested 3, approved 2, executed 1, in 3 calls." in vobo("show", "run_1").output
+
+
 def test_what_cannot_be_read_is_refused_with_an_example(vobo: Vobo) -> None:
     assert "Write 30d" in vobo("ledger", "--since", "yesterday", code=2).output
     assert "250.00 EUR" in vobo("ledger", "--over", "250,00 EUR", code=2).output

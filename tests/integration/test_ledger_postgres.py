@@ -22,8 +22,10 @@ def test_a_database_that_goes_away_loses_nothing_delays_no_decision_and_is_caugh
     postgres.stop()
     try:
         assert approve(store, "call_1").ok
-        with pytest.raises(LedgerUnreachable, match="events wait in Redis"):
+        with pytest.raises(LedgerUnreachable, match="Check VOBO_LEDGER_URL"):
             drain_once(store, ledger)
+        with pytest.raises(LedgerUnreachable, match="events wait in Redis"):
+            ledger.append(TENANT, store.ledger.read())
         with pytest.raises(LedgerUnreachable, match="could not be read"):
             ledger.rows(TENANT)
         waiting = [event_id for event_id, _ in store.ledger.read()]

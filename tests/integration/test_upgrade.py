@@ -112,7 +112,7 @@ def test_what_waited_too_long_for_the_upgrade_expires_and_nothing_of_it_runs(des
     desk.advance()
     assert {call.state for call in desk.calls()} == {State.EXPIRED}
     assert (desk.effects().refunds, desk.effects().mails, desk.effects().deletions) == ([], [], [])
-    assert "nobody decided in time" in desk.answer
+    assert "Nobody decided in time" in desk.answer
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))

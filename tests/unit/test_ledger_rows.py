@@ -6,9 +6,14 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
+from approvals.ledger_check import columns_of
 from approvals.ledger_rows import ERASED, GENESIS, OURS, canonical_body, chained, parted, rejoined, salted
+from approvals.ledger_tables import EVENTS
+from approvals.storable import INSTEAD, storable
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+#: Not `st.text`, which has no half characters.
+ANY = st.lists(st.characters() | st.sampled_from("\x00\ud800\udfff\x1b\ufeff\uffff")).map("".join)
 BODIES = st.dictionaries(st.sampled_from(["type", "at", "run", "actor", "name", "reason", "kept_not"]), TEXT)
 
 
@@ -20,11 +25,12 @@ def test_a_body_is_chained_in_the_canonical_form_that_anybody_can_recompute(body
     assert chained(GENESIS, 7, "1700-0", canonical) == whole
 
 
-@given(name=TEXT, reason=TEXT)
+@given(name=ANY, reason=ANY)
 def test_what_a_person_is_called_and_wrote_comes_back_until_it_is_erased(name: str, reason: str) -> None:
     fields = {"type": "rejected", "actor": "U0ANA", "name": name, "reason": reason}
     body, apart = parted(fields, bytes)
-    assert rejoined(body, {one.hash: one.value for one in apart}) == fields
+    kept = {field: storable(text) for field, text in fields.items()}
+    assert rejoined(body, {one.hash: one.value for one in apart}) == kept
     erased = rejoined(body, {})
     assert erased["name"] == (ERASED if name else "")
     assert all(one.hash == salted(one.salt, one.value) for one in apart)
@@ -61,3 +67,22 @@ def test_equal_values_stand_for_different_hashes() -> None:
     body, apart = parted({"type": "proposed", "actor": "", "kept": kept}, lambda _: next(salts))
     assert apart[0].hash != apart[1].hash
     assert "Anna" not in body["kept"]
+
+
+@given(text=ANY)
+def test_every_character_is_kept_but_those_that_no_database_takes(text: str) -> None:
+    kept = storable(text)
+    assert len(kept) == len(text)
+    refused = [one for one in text if one == "\x00" or 0xD800 <= ord(one) <= 0xDFFF]
+    assert kept.count(INSTEAD) == text.count(INSTEAD) + len(refused)
+    assert all(new in (old, INSTEAD) for old, new in zip(text, kept, strict=True))
+    kept.encode()
+    assert "\x00" not in kept
+
+
+@given(body=st.dictionaries(st.sampled_from(["type", "run", "call", "actor", "tool"]), ANY))
+def test_what_is_searched_fits_its_column_and_is_the_beginning_of_what_is_chained(body: dict[str, str]) -> None:
+    long = {name: text * 50 for name, text in body.items()}
+    for name, text in columns_of(long).items():
+        assert name == "at" or long.get(name, "").startswith(text)
+        assert name == "at" or len(text) <= EVENTS.c[name].type.length
