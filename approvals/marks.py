@@ -36,6 +36,13 @@ def genuine(vault: Vault, tenant: str, decision: Decision) -> bool:
     return bears(vault, _said(tenant, decision), decision.mark)
 
 
+def marked_by(vault: Vault, tenant: str, decision: Decision) -> str:
+    """The public id of the key this decision was marked with, in hex; empty when it was not marked here."""
+    said = _said(tenant, decision)
+    keys = zip(vault.key_ids, vault.derive_all(PURPOSE), strict=True)
+    return next((name for name, key in keys if hmac.compare_digest(_mark(key, said), decision.mark)), "")
+
+
 def _said(tenant: str, decision: Decision) -> list[str | int | bool | None]:
     return [
         tenant,

@@ -138,6 +138,19 @@ class Vault:
             ) from None
         return _opened(header[: len(MAGIC)], body, place)
 
+    @property
+    def key_ids(self) -> tuple[str, ...]:
+        """The public ids of the configured keys in hex, newest first; they say nothing about the keys."""
+        return tuple(_key_id(key).hex() for key in self._keys)
+
+    def renewed(self, blob: bytes, binding: Binding) -> bytes:
+        """What `blob` holds, sealed anew with the newest key.
+
+        Raises:
+            BlobKeyMissing, BlobTampered: as `open_blob`.
+        """
+        return self.seal_blob(self.open_blob(blob, binding), binding)
+
     def derive(self, purpose: str) -> bytes:
         """32 bytes for one purpose, from the newest key (HKDF-SHA256): what new signatures are made with."""
         return self.derive_all(purpose)[0]
@@ -147,6 +160,12 @@ class Vault:
         if purpose not in self._derived:  # every decision that is read asks for it
             self._derived[purpose] = [_hkdf(key, f"purpose/{purpose}") for key in self._keys]
         return self._derived[purpose]
+
+
+def key_id_of(blob: bytes) -> str:
+    """The public id of the key a blob was sealed with, in hex; empty when it is no blob. Its beginning is enough."""
+    name = blob[len(MAGIC) : len(MAGIC) + KEY_ID_BYTES]
+    return name.hex() if len(name) == KEY_ID_BYTES and blob.startswith((MAGIC_1, MAGIC)) else ""
 
 
 def new_key(entropy: NonceSource = os.urandom) -> str:

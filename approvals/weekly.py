@@ -11,7 +11,8 @@ KEPT_MS = 3 * 24 * 3600 * 1000
 MOST_BYTES = 1_000_000
 #: As long as making one may take; then another clock tries.
 LEASE_MS = 600_000
-_NUMBERS, _PICTURE = "report", "picture"
+#: Kinds of the encrypted blobs.
+NUMBERS, PICTURE = "report", "picture"
 
 
 class WeekNumbers(Frozen):
@@ -57,16 +58,16 @@ class WeeklyReports(Room):
         """Owe ops this report; REPEATED when it is, or was, owed already. Too large a picture is left out."""
         drawn = picture if picture is not None and len(picture) <= MOST_BYTES else None
         told = numbers.model_copy(update={"picture": drawn is not None})
-        text = self.seal(_NUMBERS, numbers.week, 0, told.model_dump_json())
-        blob = self.vault.seal_blob(drawn, self._binding(_PICTURE, numbers.week, 0, "")) if drawn else b""
+        text = self.seal(NUMBERS, numbers.week, 0, told.model_dump_json())
+        blob = self.vault.seal_blob(drawn, self._binding(PICTURE, numbers.week, 0, "")) if drawn else b""
         return self.ask("owe_report", numbers.week, text, blob, KEPT_MS)
 
     def numbers(self, week: str) -> WeekNumbers | None:
         """What the message says; None once it is too old."""
         blob = self.row(self.keys.report(week)).blob("numbers")
-        return WeekNumbers.model_validate_json(self.open(_NUMBERS, week, 0, blob)) if blob else None
+        return WeekNumbers.model_validate_json(self.open(NUMBERS, week, 0, blob)) if blob else None
 
     def picture(self, week: str) -> bytes | None:
         """The PNG; None when there is none, or it is too old."""
         blob = self.row(self.keys.report(week)).blob("picture")
-        return self.open(_PICTURE, week, 0, blob) if blob else None
+        return self.open(PICTURE, week, 0, blob) if blob else None

@@ -41,12 +41,20 @@ class Front(Protocol):
 
 
 class Fleet:
-    """`serve` makes the parts of one workspace from its token; `tell` reaches those who run the deployment."""
+    """`serve` makes the parts of one workspace from its token; `tell` reaches those who run the deployment.
+
+    `note` is told of a workspace whether it has the app, once and whenever that changes.
+    """
 
     def __init__(
-        self, serve: Mapping[str, Callable[[str], Served]], tokens: Tokens, tell: Callable[[str], None]
+        self,
+        serve: Mapping[str, Callable[[str], Served]],
+        tokens: Tokens,
+        tell: Callable[[str], None],
+        note: Callable[[str, bool], None],
     ) -> None:
-        self._serve, self._tokens, self._tell = serve, tokens, tell
+        self._serve, self._tokens, self._tell, self._note = serve, tokens, tell, note
+        self._noted: dict[str, bool] = {}
         self._served: dict[str, Served] = {}
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="fleet", daemon=True)
@@ -74,6 +82,7 @@ class Fleet:
         self._thread.join()
         for team in list(self._served):
             self._served.pop(team).stop()
+        self._tokens.store_held()
 
     def look(self) -> None:
         """Somebody installed or removed the app: look now."""
@@ -111,16 +120,20 @@ class Fleet:
             except Exception:  # noqa: BLE001 - the loop outlives whatever is wrong with one workspace
                 self._log.exception("the workspace %s could not be looked after", team)
             else:
-                self._troubles.pop(team, None)
+                self._trouble(team, self._tokens.trouble(team))
 
     def _look_after(self, team: str) -> None:
         served = self._served.get(team)
         token = self._tokens.of(team)
+        if self._noted.get(team) is not (token is not None):
+            self._note(team, token is not None)
+            self._noted[team] = token is not None
         if token is None and served is not None:
             del self._served[team]
             served.stop()
             self._tell(
                 f"vobo was removed from the workspace {team}: nothing is asked there any more, what waits expires."
+                " Stop its worker and its clock a day from now."
             )
         elif token is not None and served is not None:
             served.deps.client.token = token
@@ -129,15 +142,18 @@ class Fleet:
             found.start()
             self._log.info("the workspace %s is served", team)
 
-    def _trouble(self, team: str, sentence: str) -> None:
-        """Told once for as long as it lasts."""
+    def _trouble(self, team: str, sentence: str | None) -> None:
+        """Told once for as long as it lasts; None when it is over."""
+        if sentence is None:
+            self._troubles.pop(team, None)
+            return
         if self._troubles.get(team) != sentence:
             self._tell(f"The workspace {team}: {sentence}")
         self._troubles[team] = sentence
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._wake.wait(ROUND_S)
+            self._wake.wait(self._tokens.wait_s(ROUND_S))
             self._wake.clear()
             if not self._stopping.is_set():
                 self.round()

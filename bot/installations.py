@@ -4,6 +4,7 @@ import base64
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 from slack_sdk.oauth.installation_store import Bot
@@ -13,14 +14,15 @@ from sqlalchemy import Dialect, Engine, Table, Text, delete, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import TypeDecorator
 
+from approvals.databases import engine_of, place_of
 from approvals.errors import ApprovalsError
-from approvals.ledger_tables import engine_of, place_of
-from approvals.vault import Binding, Vault
+from approvals.installed_tokens import SEALED, token_place
+from approvals.layouts import Layout, LayoutTooNew, lay_out, recording_begins
+from approvals.vault import Vault
 from bot.errors import BotCannotStart
 
 #: Somebody who was sent to Slack comes back within this time, or begins anew.
 STATE_S = 600
-_SEALED = ("bot_token", "bot_refresh_token", "user_token", "user_refresh_token", "incoming_webhook_url")
 
 
 class InstallationsUnreachable(ApprovalsError):
@@ -35,7 +37,7 @@ class SealedText(TypeDecorator[str]):
 
     def __init__(self, vault: Vault, column: str) -> None:
         super().__init__()
-        self._vault, self._binding = vault, Binding("slack", "installation", column, 1)
+        self._vault, self._binding = vault, token_place(column)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - the same for all
         """What is stored."""
@@ -63,7 +65,7 @@ class Installations(SQLAlchemyInstallationStore):
         super().__init__(client_id, engine, logger=logging.getLogger("vobo.installations"))
         for made in (self.bots, self.installations):
             for column in made.c:
-                if column.name in _SEALED:
+                if column.name in SEALED:
                     column.type = SealedText(vault, column.name)
 
     @classmethod
@@ -71,19 +73,25 @@ class Installations(SQLAlchemyInstallationStore):
         """Open or create the database.
 
         Raises:
-            BotCannotStart: it cannot be opened; the text names it without its password.
+            BotCannotStart: it cannot be opened, or is of a newer version; the text names it without its password.
         """
         place = place_of(url)
         try:
             found = cls(client_id, engine_of(url), vault)
-            found.metadata.create_all(found.engine)
-            found.states().metadata.create_all(found.engine)
+            lay_out(found.engine, found.layout)
+        except LayoutTooNew as newer:
+            raise BotCannotStart(str(newer)) from None
         except (SQLAlchemyError, ImportError, OSError, ValueError) as failed:
             raise BotCannotStart(
                 f"The installations {place or 'of VOBO_INSTALLATIONS_URL'} cannot be opened ({type(failed).__name__})."
                 " Check VOBO_INSTALLATIONS_URL."
             ) from None
         return found
+
+    @property
+    def layout(self) -> Layout:
+        """Its tables are Slack SDK's; a new version of those is a step of ours."""
+        return Layout("installations", (self.metadata, self.states().metadata), (recording_begins,))
 
     def states(self) -> SQLAlchemyOAuthStateStore:
         """What was handed out to people who are at Slack to install; shared, since they may return to another bot."""
@@ -107,14 +115,16 @@ class Installations(SQLAlchemyInstallationStore):
             row = connection.execute(newest).mappings().first()
         return None if row is None else self.build_bot_entity(row)
 
-    def forget(self, team: str) -> bool:
-        """Drop every token of a workspace. False when there was none.
+    def forget(self, team: str, at: int) -> bool:
+        """Drop every token of a workspace that was installed until this instant (s). False when there was none.
+
+        Slack tells late, and again, that the app was removed: whoever has installed it since keeps their token.
 
         Raises:
             InstallationsUnreachable: the database does not answer.
         """
         with self._asked(), self.engine.begin() as connection:
-            gone = [connection.execute(self._of(table, team)).rowcount for table in (self.bots, self.installations)]
+            gone = [connection.execute(self._of(table, team, at)).rowcount for table in (self.bots, self.installations)]
         return any(gone)
 
     def keep(self, bot: Bot) -> None:
@@ -126,8 +136,9 @@ class Installations(SQLAlchemyInstallationStore):
         with self._asked():
             self.save_bot(bot)
 
-    def _of(self, table: Table, team: str) -> Any:
-        return delete(table).where(table.c.client_id == self.client_id, table.c.team_id == team)
+    def _of(self, table: Table, team: str, at: int) -> Any:
+        known = table.c.installed_at < datetime.fromtimestamp(at + 1, UTC).replace(tzinfo=None)  # as the SDK writes it
+        return delete(table).where(table.c.client_id == self.client_id, table.c.team_id == team, known)
 
     @contextmanager
     def _asked(self) -> Iterator[None]:
