@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: demo test check lint unit integration e2e kill-matrix screens bench soak fuzz mutants messages lock chromium postgres node slack-types
+.PHONY: demo test check lint unit integration e2e kill-matrix screens bench soak image fuzz mutants messages lock chromium postgres node slack-types
 
 ## demo: the whole story on this machine, no Slack account needed (ARGS=--auto plays the reviewers too)
 demo: .venv/ready
@@ -48,6 +48,10 @@ bench: .venv/ready postgres
 ## soak: mixed traffic while every process is killed at random, then an audit (MINUTES, default 30)
 soak: .venv/ready
 	$(BIN)/python bench/soak.py $(or $(MINUTES),30)
+
+## image: builds deploy/Containerfile with podman, docker or buildah, whichever answers here (IMAGE, default vobo)
+image:
+	@$(PYTHON) tests/container_image.py $(or $(IMAGE),vobo)
 
 ## fuzz: random sequences of everything against a model of the store, other ones every time (ARGS=how many, default 300)
 fuzz: .venv/ready

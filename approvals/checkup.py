@@ -9,14 +9,18 @@ from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from approvals import codec
+from approvals.certificates import certificate
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, failure, fine, warning
+from approvals.installed_check import app_installed
+from approvals.key_use import keys_needed
 from approvals.ledger import Ledger
 from approvals.ledger_tables import HEADS
 from approvals.opening import Opened
 from approvals.redis_check import server_in_words
 from approvals.settings import Settings
 from approvals.store import Store
+from approvals.store_checks import store_checks
 from approvals.stuck import OpenRun, open_alerts, open_runs, stuck_runs
 from approvals.tallies import Reading
 from approvals.vault import Binding
@@ -36,10 +40,14 @@ def checkup(settings: Settings, opened: Opened, clock: Callable[[], float] = tim
         if not opened.warnings
         else warning("redis", " ".join(opened.warnings))
     )
+    yield from certificate(store.runs.client, store.now())
+    yield from store_checks(store)
     yield drift("this machine's clock", store.now() / 1000, clock())
     yield ledger_writable(settings)
     runs = open_runs(store.runs)
     yield oldest_readable(store, runs)
+    yield from keys_needed(settings, store.runs.client, opened.vault)
+    yield from app_installed(store)
     yield from stuck(store, runs)
     yield from dead_letters(store)
     yield from backlogs(store.tallies.read(), store)

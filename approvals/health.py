@@ -8,22 +8,12 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from approvals.errors import ApprovalsError
-from approvals.store import Store
 
 Check = Callable[[], str | None]
 
 
 class PortTaken(ApprovalsError):
     """Nothing can listen on VOBO_HEALTH_PORT."""
-
-
-def silent_store(store: Store) -> str | None:
-    """That the store does not answer, as readiness tells it; None when it does."""
-    try:
-        store.ping()
-    except Exception as failed:  # noqa: BLE001 - whatever keeps the store from answering is what readiness reports
-        return f"the store does not answer ({type(failed).__name__})"
-    return None
 
 
 class Health:

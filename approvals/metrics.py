@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 
 from approvals.store import Store
 from approvals.tallies import Reading
+from approvals.usable import memory, trouble
 
 #: In milliseconds, as `_prelude.lua` counts them.
 CLICK_BUCKETS_MS = (250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 3_600_000)
@@ -53,9 +54,9 @@ class Timings:
         ProcessCollector(registry=self.registry)
 
 
-def exposed(store: Store, timings: Timings) -> CollectorRegistry:
-    """What one process tells: its own timings and what the store has counted."""
-    timings.registry.register(StoreCollector(store))
+def exposed(store: Store, timings: Timings, *others: Store) -> CollectorRegistry:
+    """What one process tells: its own timings and what the store has counted, and those of other workspaces."""
+    timings.registry.register(StoresCollector((store, *others)))
     return timings.registry
 
 
@@ -70,8 +71,24 @@ def timed_jobs(timings: Timings, jobs: Collection[str]) -> Callable[[str, float]
     return timed
 
 
+class StoresCollector(Collector):
+    """The stores of several workspaces: each family once, with the samples of all of them."""
+
+    def __init__(self, stores: Iterable[Store]) -> None:
+        self._collectors = [StoreCollector(store) for store in stores]
+
+    def collect(self) -> Iterable[Metric]:
+        """All families."""
+        found: dict[str, Metric] = {}
+        for family in (family for collector in self._collectors for family in collector.collect()):
+            found.setdefault(family.name, family)
+            if found[family.name] is not family:
+                found[family.name].samples.extend(family.samples)
+        return found.values()
+
+
 class StoreCollector(Collector):
-    """The state of record as metrics, read anew at each scrape in one step of constant cost."""
+    """The state of record as metrics, read anew at each scrape at a constant cost."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -79,11 +96,15 @@ class StoreCollector(Collector):
     def collect(self) -> Iterable[Metric]:
         """All families; `vobo_store_up` alone while the store does not answer."""
         try:
-            read = self._store.tallies.read()
+            read, there = self._store.tallies.read(), memory(self._store)
         except redis.RedisError:
             yield self._gauge("vobo_store_up", "Whether the store answers", 0)
             return
         yield self._gauge("vobo_store_up", "Whether the store answers", 1)
+        writable = trouble(self._store) is None
+        yield self._gauge("vobo_store_writable", "Whether the store takes writes", int(writable))
+        yield self._gauge("vobo_store_memory_used_bytes", "Memory the store uses", there.used)
+        yield self._gauge("vobo_store_memory_max_bytes", "Its maxmemory; 0 without a limit", there.limit)
         yield from self._now(read)
         yield from self._so_far(read)
         yield self._click_to_effect(read.took.get("click_to_effect", Counter()))

@@ -123,7 +123,10 @@ class SafeWorker(Worker):
         with contextlib.suppress(redis.RedisError):  # met again, and handled, when RQ asks for a job
             if self.queues[0].count == 0:
                 self.get_redis_server_version()  # type: ignore[no-untyped-call]  # kept: nobody asks again
-                self._spare = Spare(self._rehearsed, self._obey)
+                try:
+                    self._spare = Spare(self._rehearsed, self._obey)
+                except OSError as failed:  # too many processes, no memory: the job is forked, or tried again, without
+                    log.warning("no process could be forked ahead (%s)", failed.strerror)
 
     def _rehearsed(self) -> None:
         self.connection.ping()

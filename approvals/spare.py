@@ -17,18 +17,26 @@ class Spare:
     """The parent's end of one waiting process. It ends by itself when the parent does."""
 
     def __init__(self, rehearse: Callable[[], None], obey: Callable[[str], None]) -> None:
-        """Fork. The child calls `rehearse`, waits for its order, and then calls `obey` with it, once."""
-        orders, self._orders = os.pipe()
-        self._ready, ready = os.pipe()
+        """Fork. The child calls `rehearse`, waits for its order, and then calls `obey` with it, once.
+
+        Raises:
+            OSError: this machine has no process, memory or descriptor left for it. All is then as it was before.
+        """
+        orders, self._orders, self._ready, ready = _two_pipes()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(self._orders)  # or it would keep itself waiting when the parent is gone
-            os.close(self._ready)
-            _wait(orders, ready, rehearse, obey)
-        os.close(orders)
-        os.close(ready)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        try:
+            self.pid = os.fork()
+            if self.pid == 0:
+                os.close(self._orders)  # or it would keep itself waiting when the parent is gone
+                os.close(self._ready)
+                _wait(orders, ready, rehearse, obey)
+        except OSError:
+            self.forget()
+            raise
+        finally:
+            os.close(orders)
+            os.close(ready)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     @property
     def rehearses(self) -> bool:
@@ -61,6 +69,17 @@ class Spare:
         """Close this end, in the parent or in another child of it that must not keep the process waiting."""
         os.close(self._orders)
         os.close(self._ready)
+
+
+def _two_pipes() -> tuple[int, int, int, int]:
+    """Both or none; the read end of each comes first."""
+    first = os.pipe()
+    try:
+        return (*first, *os.pipe())
+    except OSError:
+        for end in first:
+            os.close(end)
+        raise
 
 
 def _wait(orders: int, ready: int, rehearse: Callable[[], None], obey: Callable[[str], None]) -> NoReturn:

@@ -45,7 +45,7 @@ def measure(sizes: tuple[int, ...] = SIZES) -> Section:
             store.runs.client.flushall()
             store.people.set_home_team(store.tenant)
             empty = _used(store)
-            for size in sizes:
+            for size in sizes if shape == SMALL else sizes[: len(SIZES)]:  # the others grow alike, and take an hour
                 _fill(store, write, range(posted, size))
                 posted = size
                 memory.add(f"{size:,} on {shape}", *_weighed(store, size, empty))
@@ -95,7 +95,8 @@ def _one_card(store: Store) -> PauseWrite:
     return written[-1]
 
 
-SHAPES = {"three cards": _three_cards, "one card": _one_card}
+SMALL = "one card"
+SHAPES = {"three cards": _three_cards, SMALL: _one_card}
 
 
 def _fill(store: Store, write: PauseWrite, numbers: range) -> None:

@@ -1,7 +1,7 @@
 """`make soak [MINUTES=30]`: mixed traffic while every process is killed at random; then what is left is audited.
 
-Exit code 1 when an effect and the approvals do not match exactly, a run or a message got lost, or the ledger does not
-verify. Memory is reported.
+Exit code 1 when an effect and the approvals do not match exactly, a run or a message got lost, the ledger does not
+verify, a process grows while it lives, or the store by too much for each run (bench/soak_memory.py has the bounds).
 """
 
 import argparse
@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "bench")]
 
 from click_to_effect import PatientStack  # noqa: E402 - beside this file
 from figures import Grid, Section  # noqa: E402 - beside this file
+from soak_memory import growing, kb_a_run, slope_with_age  # noqa: E402 - as above
 from soak_traffic import Desk, Told  # noqa: E402 - beside this file
 from soak_trouble import SUPERVISED, Trouble, slope  # noqa: E402 - as above
 
@@ -72,7 +73,7 @@ def soak(stack: Stack, minutes: float, seed: int) -> tuple[Section, list[str]]:
         until(lambda: not store.outbox.due(), "everything owed is posted", DRAINED_S, stack.home)
     if trouble.failure is not None:
         raise NotInTime(trouble.told()) from trouble.failure
-    wrong = audit(stack, store, desk.told)
+    wrong = audit(stack, store, desk.told) + growing(trouble.samples, _runs(desk.told))
     return _section(minutes, seed, trouble, desk.told, stack), wrong
 
 
@@ -140,16 +141,15 @@ def _unverified(stack: Stack) -> list[str]:
 
 
 def _section(minutes: float, seed: int, trouble: Trouble, told: list[Told], stack: Stack) -> Section:
-    grid = Grid(("process", "kills", "RSS MB, first third", "last third", "slope MB an hour, while alive"))
+    grid = Grid(("process", "kills", "RSS MB, first third", "last third", "grows by MB an hour, once warm"))
     samples = trouble.samples
     third = max(1, len(samples) // 3)
     for name in (*SUPERVISED, "sandbox"):
-        grown = [(one.at, one.rss[name]) for one in samples if one.at - one.born.get(name, 0) > _GROWN_S]
+        growth, error = slope_with_age(samples, name)
         first, last = (median([one.rss[name] for one in part]) / 1e6 for part in (samples[:third], samples[-third:]))
-        grid.add(name, trouble.kills[name], f"{first:.0f}", f"{last:.0f}", f"{slope(grown) * 3600 / 1e6:+.1f}")
+        grid.add(name, trouble.kills[name], f"{first:.0f}", f"{last:.0f}", f"{growth:+.0f} ± {error:.0f}")
     used = [(one.at, float(one.used)) for one in samples]
-    runs = [one for one in told if one.run]
-    growth = (used[-1][1] - used[0][1]) / max(1, len(runs)) / 1000
+    runs = _runs(told)
     grid.add(
         "valkey",
         trouble.kills["valkey"],
@@ -161,18 +161,19 @@ def _section(minutes: float, seed: int, trouble: Trouble, told: list[Told], stac
     lengths = [number for _, number in _lengths(stack, told)]
     how = f"{minutes:g} minutes, {AT_ONCE} conversations at a time, seed {seed}. {trouble.told()}"
     notes = [
-        f"{len(runs)} runs, {approved} calls approved and {rejected} rejected, as people saw it recorded.",
+        f"{runs} runs, {approved} calls approved and {rejected} rejected, as people saw it recorded.",
         (
             f"messages of the bot in a thread: {median(lengths):.0f} (median), {max(lengths)} (most);"
             f" requests in one, since nobody answered within seconds: {max(one.asked for one in told)} (most)."
         ),
-        f"Valkey grows by {growth:.1f} KB for each run, which stays for seven days after it has ended.",
+        f"Valkey grows by {kb_a_run(samples, runs):.1f} KB for each run, which stays for seven days once it has ended.",
     ]
     return Section("Soak", how, [grid], notes)
 
 
-#: A process is still growing while it imports.
-_GROWN_S = 15.0
+def _runs(told: list[Told]) -> int:
+    return sum(bool(one.run) for one in told)
+
 
 if __name__ == "__main__":
     sys.exit(main())

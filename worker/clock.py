@@ -1,32 +1,39 @@
 """The clock: hints the queue at what wants a worker, applies what is due, drains the ledger. Run any number of it."""
 
+import argparse
 import functools
 import os
 import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
 
+from approvals.alert_webhook import AlertWebhook
 from approvals.anchoring import Anchoring
 from approvals.anchors import Signer
 from approvals.drain import drain_once
 from approvals.errors import ApprovalsError
-from approvals.health import Health, PortTaken, silent_store
-from approvals.ledger import Ledger
+from approvals.findings import Level, to_json, worst
+from approvals.health import Health
 from approvals.ledger_door import LedgerDoor
 from approvals.logs import configure_logs
 from approvals.metrics import Timings, exposed
 from approvals.opening import open_store
+from approvals.outages import OutageWatch
 from approvals.queue import WakeupQueue
+from approvals.settings import Settings
 from approvals.store import Store
+from approvals.usable import require_usable, trouble, why_unusable
 from policies.law import Law, LawRefused
 from worker.assembly import Prepared, prepared
 from worker.canaries import CanaryClock
+from worker.clock_check import check
 from worker.reminding import KINDS, attend
 from worker.weekly import Weekly
 
@@ -38,6 +45,11 @@ SWEEPS = 10
 AGAIN_MS, PER_WAITING_MS, LONGEST_AGAIN_MS = 4_000, 500, 600_000
 #: After a failed round; Redis or the database may be away for a while.
 LONGEST_WAIT_S = 15.0
+#: When stopping, so long for what is being done; systemd and the worker that started the clock wait longer. What is cut
+#: off is done by the next clock: every step is one script or one transaction.
+ENDS_S = 5.0
+#: A clock that finished no tick for so long is not ready.
+STALE_S = 30.0
 #: Ends the clock with the process that started it.
 WITH_PARENT = "--with-parent"
 #: RQ's own limit is a last resort: the engine bounds turns and effects itself.
@@ -46,18 +58,24 @@ JOB_TIMEOUT_S = 900
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Clock:
     """One process's part in the clock. `drains` each move some of what waits and say how much they moved.
 
-    Without a `law` threads are reminded, but nobody directly, and nothing is escalated.
+    Without a `law` threads are reminded, but nobody directly, and nothing is escalated. `now` tells seconds that never
+    go back, and only how old the last tick is: what is due, the store says.
     """
 
     store: Store
     queue: WakeupQueue
     drains: Sequence[Callable[[], int]] = ()
     law: Law | None = None
+    now: Callable[[], float] = time.monotonic
     stop: threading.Event = field(default_factory=threading.Event)
+    ticked_at: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ticked_at = self.now()
 
     def tick(self) -> None:
         """One round: everything that is due now. Idempotent, also across processes."""
@@ -81,19 +99,46 @@ class Clock:
         else:
             self.store.deadlines.apply(member)
 
-    def drain(self) -> None:
-        """Move what waits for the ledger, until little is left."""
-        for drain in self.drains:
-            while drain() and not self.stop.is_set():
-                continue
+    def drain(self) -> bool:
+        """Move what waits for the ledger, until little is left; whether all of it went well."""
+        went_well = [self._guarded(functools.partial(self._emptied, drain), "drain") for drain in self.drains]
+        return all(went_well)
 
     def run(self) -> None:
-        """Tick every second until stopped. Each part goes on when another fails."""
+        """Tick and drain, each every second in a thread of its own, until stopped: a database that hangs delays no
+        deadline. The store may be shared by threads, and nothing else is.
+        """
+        loops = [
+            threading.Thread(target=self._every_second, args=(part,), name=name, daemon=True)
+            for name, part in (("ticks", self._ticked), ("drains", self.drain))
+        ]
+        for loop in loops:
+            loop.start()
+        self.stop.wait()
+        until = self.now() + ENDS_S
+        for loop in loops:
+            loop.join(max(0.0, until - self.now()))
+
+    def missing(self) -> str | None:
+        """What keeps it from working, None when all is well."""
+        age_s = self.now() - self.ticked_at
+        stale = f"no deadline and no wake-up was looked at for {age_s:.0f} s" if age_s > STALE_S else None
+        return why_unusable(self.store) or stale
+
+    def _every_second(self, part: Callable[[], bool]) -> None:
         wait_s = EVERY_S
         while not self.stop.wait(wait_s):
-            ticked = self._guarded(self.tick, "tick")
-            self._guarded(self.drain, "drain")  # a ledger that is away must not slow deadlines down
-            wait_s = EVERY_S if ticked else min(LONGEST_WAIT_S, wait_s * 2)
+            wait_s = EVERY_S if part() else min(LONGEST_WAIT_S, wait_s * 2)
+
+    def _ticked(self) -> bool:
+        went_well = self._guarded(self.tick, "tick")
+        if went_well:
+            self.ticked_at = self.now()
+        return went_well
+
+    def _emptied(self, drain: Callable[[], int]) -> None:
+        while drain() and not self.stop.is_set():
+            continue
 
     def _guarded(self, part: Callable[[], None], name: str) -> bool:
         try:
@@ -142,50 +187,74 @@ def build_clock(found: Prepared) -> Clock:
 
 
 def main() -> int:
-    """`python -m worker.clock [--check] [--with-parent]`."""
+    """`python -m worker.clock [--check [--json]] [--with-parent]`."""
+    parser = argparse.ArgumentParser(prog="python -m worker.clock")
+    parser.add_argument("--check", action="store_true", help="say what keeps the clock from its work, and end")
+    parser.add_argument("--json", action="store_true", help="with --check: a JSON array of level, about, sentence, fix")
+    parser.add_argument(WITH_PARENT, action="store_true", help="end with the process that started it")
+    asked = parser.parse_args()
     try:
         configure_logs("clock")
-        found = prepared()
-        clock = build_clock(found)
-        if "--check" in sys.argv[1:]:
-            Ledger.open(found.settings.ledger_url)  # without it the clock goes on, but somebody who asks should know
-            sys.stdout.write("The clock can start.\n")
-            return 0
+        if asked.check:
+            return _check(as_json=asked.json)
+        _work(prepared(), with_parent=asked.with_parent)
     except (ApprovalsError, LawRefused) as refused:
         sys.stderr.write(f"{refused}\n")
-        return 1
-    clock.store.changes.note_start(found.law, found.settings, process="clock")
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: clock.stop.set())
-    if WITH_PARENT in sys.argv[1:]:
-        threading.Thread(target=_stop_when_orphaned, args=(clock, os.getppid()), daemon=True).start()
-    try:
-        with watched(clock):
-            clock.run()
-    except PortTaken as taken:
-        sys.stderr.write(f"{taken}\n")
         return 1
     return 0
 
 
+def _check(*, as_json: bool) -> int:
+    found = check()
+    if as_json:
+        sys.stdout.write(f"{to_json(found)}\n")
+    for one in found if not as_json else ():
+        if one.level is not Level.OK:
+            sys.stderr.write(f"{'Note: ' if one.level is Level.WARNING else ''}{one}\n")
+    if worst(found) is Level.FAILURE:
+        return 1
+    if not as_json:
+        sys.stdout.write("The clock can start.\n")
+    return 0
+
+
+def _work(found: Prepared, *, with_parent: bool) -> None:
+    clock = build_clock(found)
+    require_usable(clock.store)
+    clock.store.changes.note_start(found.law, found.settings, process="clock")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: clock.stop.set())
+    if with_parent:
+        threading.Thread(target=_stop_when_orphaned, args=(clock, os.getppid()), daemon=True).start()
+    # Beside a worker it has no health port of its own, as the worker answers there.
+    with watched(clock, found.settings, health_port=None if with_parent else found.settings.health_port):
+        clock.run()
+
+
 @contextmanager
-def watched(clock: Clock) -> Iterator[None]:
-    """Its health on VOBO_HEALTH_PORT, unless it only accompanies a worker, which answers there.
+def watched(clock: Clock, settings: Settings, *, health_port: int | None) -> Iterator[None]:
+    """Its health on this port, where there is one, and ops told when the store cannot be used.
 
     Raises:
         PortTaken: somebody else listens there.
     """
-    settings = prepared().settings
-    if settings.health_port is None or WITH_PARENT in sys.argv[1:]:
-        yield
-        return
-    metrics = exposed(clock.store, Timings())
-    health = Health(settings.health_port, lambda: silent_store(clock.store), settings.health_host, metrics=metrics)
-    health.start()
+    health = None
+    if health_port is not None:
+        metrics = exposed(clock.store, Timings())
+        health = Health(health_port, clock.missing, settings.health_host, metrics=metrics)
+        health.start()
+    outages = OutageWatch(
+        lambda: trouble(clock.store),
+        AlertWebhook(settings.alert_webhook).send,
+        f"the clock of workspace {clock.store.tenant}",
+    )
+    outages.start()
     try:
         yield
     finally:
-        health.stop()
+        outages.stop()
+        if health is not None:
+            health.stop()
 
 
 def _stop_when_orphaned(clock: Clock, parent: int) -> None:

@@ -1,5 +1,7 @@
 """The process that is forked ahead of its job: it must never run nothing, run twice, or outlive its worker."""
 
+import errno
+import multiprocessing
 import os
 import signal
 import time
@@ -7,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.context import ForkProcess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,3 +209,77 @@ def test_an_order_that_would_arrive_in_pieces_is_not_given() -> None:
 
     assert not spare.begin("x" * (LONGEST_ORDER + 1))
     assert not is_alive(spare.pid)
+
+
+class Shortage:
+    """While it lasts, no process but the test's own can fork."""
+
+    def __init__(self, forks_refused: int) -> None:
+        self._left = multiprocessing.Value("i", forks_refused)
+        self._here, self._fork = os.getpid(), os.fork
+
+    def __call__(self) -> int:
+        with self._left.get_lock():
+            if os.getpid() != self._here and self._left.value > 0:
+                self._left.value -= 1
+                raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        return self._fork()
+
+    @property
+    def is_over(self) -> bool:
+        return self._left.value == 0
+
+
+def held() -> tuple[set[Path], set[signal.Signals]]:
+    """The open descriptors, and the signals that are held back."""
+    return set(Path("/proc/self/fd").iterdir()), signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.parametrize("call", ["fork", "pipe"])
+def test_a_fork_that_fails_leaves_nothing_open_and_no_signal_held_back(
+    call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [os.pipe] if call == "pipe" else []
+
+    def fails() -> Any:
+        if answers:
+            return answers.pop()()
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    before = held()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, fails)
+        with pytest.raises(OSError, match="temporarily unavailable"):
+            Spare(lambda: None, lambda _: None)
+
+    assert held() == before
+
+
+def test_without_a_process_forked_ahead_the_job_is_forked_as_before(
+    desk: Desk, rehearsal: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shortage = Shortage(1)
+    monkeypatch.setattr(os, "fork", shortage)
+    with stopped(desk.worker(rehearse=rehearsal)) as worker:
+        wait_for(lambda: shortage.is_over)
+        ran = ask_who(desk, 1)
+        next_one = waiting(worker, rehearsal)
+        assert ask_who(desk, 2) == next_one
+
+    assert ran not in rehearsal.done()
+    assert worker.exitcode == 0, "it still heard that it was to end"
+
+
+def test_a_job_that_cannot_be_forked_is_run_at_its_next_hint_by_the_same_worker(
+    desk: Desk, rehearsal: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shortage = Shortage(2)  # the one ahead of the job, and the job's own
+    monkeypatch.setattr(os, "fork", shortage)
+    with stopped(desk.worker(rehearse=rehearsal)) as worker:
+        assert desk.queue.enqueue("desk_jobs.who", "run-1", tenant="T1", attempt=1, timeout_s=60)
+        wait_for(lambda: shortage.is_over)
+        assert desk.queue.enqueue("desk_jobs.who", "run-1", tenant="T1", attempt=2, timeout_s=60)  # as the clock does
+        wait_for(lambda: len(desk.notes.read_text().split()) == 1)
+        assert worker.is_alive()
+
+    assert worker.exitcode == 0

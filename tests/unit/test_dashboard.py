@@ -41,7 +41,7 @@ def test_panels_have_ids_of_their_own_and_do_not_cover_each_other() -> None:
 def test_a_panel_asks_the_chosen_prometheus_for_something(panel: dict[str, Any]) -> None:
     assert panel["type"] in {"stat", "timeseries"}
     assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
-    assert panel["fieldConfig"]["defaults"]["unit"] in {"short", "s"}
+    assert panel["fieldConfig"]["defaults"]["unit"] in {"short", "s", "bytes"}
     assert panel["targets"]
     refs = [target["refId"] for target in panel["targets"]]
     assert len(set(refs)) == len(refs)

@@ -1,0 +1,35 @@
+"""What `python -m worker.clock --check` finds before anything is due."""
+
+from approvals.anchors import Signer
+from approvals.errors import ApprovalsError
+from approvals.findings import Finding, failure, fine, warning
+from approvals.ledger import Ledger
+from approvals.opening import open_store
+from approvals.store_checks import store_checks
+from policies.law import LawRefused
+from worker.assembly import prepared
+
+
+def check() -> list[Finding]:
+    """Everything that can be known without starting; without the ledger the clock would start, and only not drain."""
+    try:
+        found = prepared()
+    except LawRefused as refused:
+        return [failure("law", str(refused))]
+    except ApprovalsError as refused:
+        return [failure("settings", line) for line in str(refused).splitlines()]
+    settings = found.settings
+    told: list[Finding] = []
+    try:
+        opened = open_store(settings, tenant=found.tenant)
+        told += [warning("redis", each) for each in opened.warnings]
+        told += store_checks(opened.store)
+        Signer.of(opened.vault, settings.anchor_key.get_secret_value() if settings.anchor_key else None)
+    except ApprovalsError as refused:
+        told.append(failure("store", str(refused)))
+    try:
+        Ledger.open(settings.ledger_url).engine.dispose()
+        told.append(fine("ledger", "The ledger can be opened."))
+    except ApprovalsError as refused:
+        told.append(failure("ledger", str(refused)))
+    return told
