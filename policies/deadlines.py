@@ -68,16 +68,6 @@ def ttl_seconds(settings: Deadlines, *, risk: Risk, undo: str | None, now: datet
     return min(_wanted(settings, risk, undo, now), LONGEST_S - settings.lapse_s)
 
 
-def reminder_at(posted_at: int, decide_by: int) -> int:
-    """When those who were asked are reminded: at half of the time to decide. Instants are epoch milliseconds."""
-    return posted_at + (decide_by - posted_at) // 2
-
-
-def escalation_at(posted_at: int, decide_by: int) -> int:
-    """From when the next tier may decide too: at 80 % of the time. No zone is involved, so no clock change either."""
-    return posted_at + (decide_by - posted_at) * 4 // 5
-
-
 def in_business_hours(settings: Deadlines, now: datetime) -> bool:
     """Whether people can be expected at their desks."""
     local = now.astimezone(ZoneInfo(settings.zone))

@@ -10,6 +10,7 @@ from policies.law import Law
 from policies.requirement import STRICTEST_TIER, Requirement, unruled
 from policies.risk import Mode, Risk
 from policies.rule import Ask, Facts, NoFacts, Rule, Spend
+from policies.strict_json import ArgumentsRefused, read_json, write_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ def _nonsense(returned: object) -> str:
         Requirement.model_validate(dict(returned), strict=True)
     except ValidationError as error:
         return ".".join(str(name) for name in error.errors()[0]["loc"])
+    try:
+        read_json(write_json(returned.model_dump()))  # pydantic lets half a character pass, and no seal covers one
+    except ArgumentsRefused as refused:
+        return refused.field.strip("/").replace("/", ".")
     if not returned.radius.strip():
         return "no blast radius"
     if returned.reviewers < 1:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from policies.budgets import Budgets
 from policies.deadlines import Deadlines
 from policies.law_problems import notes_of, problems_of
+from policies.limit_gaps import limit_gaps
 from policies.roster import Reviewers, ReviewersRefused, first_error, read_toml
 from policies.rule import Rule
 from policies.tool_schema import SchemaRefused, tool_schema
@@ -47,6 +48,10 @@ class Law:
     def problems(self) -> tuple[str, ...]:
         """What can be loaded but cannot work, one sentence each: tiers without people, tiers nobody defined."""
         return problems_of(self.rules, self.reviewers)
+
+    def gaps(self) -> tuple[str, ...]:
+        """Amounts that a rule lets be asked and that nobody may approve; among the notes, since the rest can work."""
+        return tuple(limit_gaps(self.rules, self.reviewers))
 
     def notes(self) -> tuple[str, ...]:
         """What works, but may surprise: tiers nobody asks, times that are cut, an agent that asks about everything."""

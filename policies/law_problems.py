@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from policies.canary_notes import canary_notes
 from policies.deadlines import LONGEST_S, Deadlines
+from policies.limit_gaps import limit_gaps, open_amounts
 from policies.quiet_weeks import all_quiet
 from policies.risk import Risk
 from policies.roster import Reviewers
@@ -23,6 +24,8 @@ def notes_of(rules: Mapping[str, Rule], reviewers: Reviewers, deadlines: Deadlin
         *_cut_times(deadlines),
         *_forms(rules),
         *canary_notes(rules, reviewers),
+        *limit_gaps(rules, reviewers),
+        *open_amounts(rules, reviewers),
     )
 
 

@@ -6,8 +6,9 @@ Only what is written as a literal is found. It is for tables and warnings; nothi
 import ast
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
+from policies.money import Money, eur
 from policies.risk import Risk
 from policies.rule import Rule
 
@@ -32,6 +33,48 @@ def tiers_asked(source: str) -> set[tuple[str, int]]:
         tiers = [text for argument in node.args[:1] for text in _texts(argument)]
         found |= {(tier, max(numbers, default=1)) for tier in tiers}
     return found
+
+
+class AmountAsked(NamedTuple):
+    """Whether a rule names an amount for personal limits, and above which one it forbids; None: it does not say."""
+
+    named: bool
+    highest: Money | None
+
+
+def amount_asked(rule: Rule) -> AmountAsked:
+    """The amount of `.worth(amount)`, else of `.counting(label, amount)`, and its `.forbid_when(amount > ..., ...)`."""
+    worth = [node.args[0] for node in _verbs(rule.source, "worth") if node.args]
+    amounts = worth or [node.args[1] for node in _verbs(rule.source, "counting") if len(node.args) > 1]
+    names: Mapping[str, Any] = getattr(rule.judge, "__globals__", {})
+    wanted = {ast.unparse(amount) for amount in amounts}
+    bounds = [
+        _money(node.args[0].comparators[0], names)
+        for node in _verbs(rule.source, "forbid_when")
+        if node.args and _is_above(node.args[0], wanted)
+    ]
+    return AmountAsked(bool(amounts), next((bound for bound in bounds if bound is not None), None))
+
+
+def _is_above(condition: ast.expr, amounts: set[str]) -> TypeGuard[ast.Compare]:
+    return (
+        isinstance(condition, ast.Compare)
+        and len(condition.ops) == 1
+        and isinstance(condition.ops[0], ast.Gt | ast.GtE)
+        and ast.unparse(condition.left) in amounts
+    )
+
+
+def _money(expression: ast.expr, names: Mapping[str, Any]) -> Money | None:
+    """A constant of the module, or `eur(500)` as it stands."""
+    if isinstance(expression, ast.Name):
+        found = names.get(expression.id)
+        return found if isinstance(found, Money) else None
+    match expression:
+        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=int(units))]) if names.get(name) is eur:
+            amount: Money = eur(units)
+            return amount
+    return None
 
 
 def _highest(expression: ast.expr) -> int:

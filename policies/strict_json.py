@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_jsonable_python
 
+from policies.number_bounds import MAX_DECIMAL_EXPONENT, MAX_DIGITS, written_out
 from policies.plain_text import quoted
 
 MAX_DEPTH = 32
-MAX_DIGITS = 4000  # below Python's own limit for reading integers, which raises without a sentence
 MAX_EXPONENT = 300  # what every reader of JSON can still take as a number
+_LONGEST = 4000  # characters of a number, before anything is made of it
 
 
 class ArgumentsRefused(ValueError):
@@ -84,18 +85,21 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int | _Wrong:
-    if len(text) > MAX_DIGITS:
-        return _Wrong(f"has {len(text)} digits; at most {MAX_DIGITS} are read")
+    digits = len(text.removeprefix("-"))
+    if digits > MAX_DIGITS:
+        return _Wrong(f"has {digits} digits; at most {MAX_DIGITS} are read")
     return int(text)
 
 
 def _decimal(text: str) -> Decimal | _Wrong:
     try:
-        number = Decimal(text) if len(text) <= MAX_DIGITS else None
+        number = Decimal(text) if len(text) <= _LONGEST else None
     except ArithmeticError:
         number = None
     if number is None or abs(number.adjusted()) > MAX_EXPONENT:
         return _Wrong(f"is {quoted(text)}, a number out of range")
+    if not written_out(number):
+        return _Wrong(f"has more decimals than the {MAX_DECIMAL_EXPONENT} that are read")
     return number
 
 

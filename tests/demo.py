@@ -1,7 +1,11 @@
-"""`make demo`: the whole story on this machine. `--auto` plays the reviewers too, and checks the effects."""
+"""`make demo`: the whole story on this machine. `--auto` plays the reviewers too, and checks the effects.
+
+`--agent` puts an agent of your own in the place of the sample (docs/your-own-agent.md).
+"""
 
 import fcntl
 import json
+import shlex
 import shutil
 import signal
 import sys
@@ -14,6 +18,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+import demo_own
 import reviewing
 from reviewing import BRUNO, OLGA, OMAR, OPS, REQUEST, text_of
 from stack import ROOT, NotInTime, Stack, listens, until
@@ -26,15 +31,21 @@ SHORT_TTL_S = 40
 @click.command()
 @click.option("--auto", is_flag=True, help="Play the reviewers too; exit 0 only when the effects are right.")
 @click.option("--port", default=PORT, help="Where the sandbox Slack page listens.")
-def main(auto: bool, port: int) -> None:  # noqa: FBT001 - click passes flags by name
+@click.option("--home", type=click.Path(path_type=Path, file_okay=False), help="Where it keeps its files.")
+@demo_own.options
+def main(*, auto: bool, port: int, home: Path | None, examples: tuple[str, ...], **own: Any) -> None:
     """Start everything, run the main job, clean up."""
+    if auto and own["agent"]:
+        raise click.UsageError("--auto plays the sample's story; your own agent you play by hand.")
+    parts = demo_own.environment(**own)
     console = Console(soft_wrap=True)
     for ending in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(ending, _stop)
     if not auto and listens(port):
         console.print(f"Port {port} is taken, perhaps by another demo. Stop it, or: make demo ARGS='--port {port + 1}'")
         sys.exit(1)
-    home = Path(tempfile.mkdtemp(prefix="vobo-demo-")) if auto else ROOT / ".var" / "demo"
+    place = ROOT / ".var" / ("demo-own" if own["agent"] else "demo")
+    home = Path(tempfile.mkdtemp(prefix="vobo-demo-")) if auto else (home or place).resolve()
     home.mkdir(parents=True, exist_ok=True)
     with (home / "demo.lock").open("w") as lock:
         try:
@@ -42,9 +53,10 @@ def main(auto: bool, port: int) -> None:  # noqa: FBT001 - click passes flags by
         except BlockingIOError:
             console.print("A demo of this checkout is running already. Stop it first: Ctrl-C where it was started.")
             sys.exit(1)
-        _run(
-            Stack(home, port=0 if auto else port, extra=_short_ttl(home) if auto else {}, tied=True), console, auto=auto
-        )
+        stack = Stack(home, port=0 if auto else port, extra={**parts, **(_short_ttl(home) if auto else {})}, tied=True)
+        if own["agent"]:
+            stack.path, stack.sandbox_args = Path.cwd(), tuple(f"--example=@vobo {said}" for said in examples)
+        _run(stack, console, auto=auto, sample=not own["agent"])
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
@@ -54,10 +66,12 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _run(stack: Stack, console: Console, *, auto: bool) -> None:
+def _run(stack: Stack, console: Console, *, auto: bool, sample: bool) -> None:
     try:
         stack.prepare()
-        stack.run("-m", "worker.refund_desk.shop", "load", "--fresh")
+        if sample:
+            stack.run("-m", "worker.refund_desk.shop", "load", "--fresh")
+        stack.run("-m", "worker", "--check")
         stack.start_all()
         console.print(
             f"[bold]vobo is running.[/bold] The sandbox Slack: {stack.page}/?as={reviewing.ROSA}&channel=C_REFUNDS"
@@ -65,7 +79,7 @@ def _run(stack: Stack, console: Console, *, auto: bool) -> None:
         if auto:
             _automatic(stack, console)
         else:
-            _by_hand(stack, console)
+            _by_hand(stack, console, sample=sample)
     except NotInTime as late:
         console.print(f"Not as it should be: {late}", markup=False)
         sys.exit(1)
@@ -87,21 +101,29 @@ def _short_ttl(home: Path) -> dict[str, str]:
     return {"VOBO_REVIEWERS": str(path)}
 
 
-def _by_hand(stack: Stack, console: Console) -> None:
+def _by_hand(stack: Stack, console: Console, *, sample: bool) -> None:
     env = stack.home / "env"
     env.touch(mode=0o600)
-    names = ("REDIS_URL", "VOBO_STATE_KEYS", "VOBO_LEDGER_URL", "VOBO_SHOP_URL")
-    env.write_text("".join(f"export {name}='{stack.env[name]}'\n" for name in names))
-    console.print(
+    names = [name for name in stack.env if name.startswith(("REDIS_", "SLACK_", "VOBO_"))]
+    env.write_text("".join(f"export {name}={shlex.quote(stack.env[name])}\n" for name in names))
+    place = env.relative_to(ROOT) if env.is_relative_to(ROOT) else env
+    story = (
         f"Open it, then press the first example below, or write in #refund-desk:\n\n    @vobo {REQUEST}\n\n"
         "Three cards come into the thread. Switch who you are at the top of the page: Rosa asked, so she may not\n"
         "decide; Bruno and Olga are billing, Olga and Omar ops leads. Approve, edit an amount, or reject. What nobody\n"
         "decides expires: after 15 minutes in business hours, 4 hours outside.\n\n"
-        "What happened, from another terminal:\n\n"
-        f"    . {env.relative_to(ROOT)}\n"
-        "    .venv/bin/vobo ledger\n"
-        "    .venv/bin/python -m worker.refund_desk.shop effects\n\n"
-        "Ctrl-C ends everything."
+    )
+    own = (
+        "Open it and write to @vobo in #refund-desk. Cards come into the thread. Switch who you are at the top of the\n"
+        "page: Rosa (U0005) asks; Bruno is U0001, Olga U0002 and Omar U0003 in a reviewers.toml.\n\n"
+    )
+    console.print(
+        f"{story if sample else own}"
+        "What happened, from another terminal (in brackets: only these commands shall use the demo's store):\n\n"
+        f"    (. {place}; .venv/bin/vobo ledger)\n"
+        + (f"    (. {place}; .venv/bin/python -m worker.refund_desk.shop effects)\n" if sample else "")
+        + "\nCtrl-C ends everything.",
+        markup=False,
     )
     signal.pause()
 

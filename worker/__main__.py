@@ -8,7 +8,7 @@ import sys
 
 from approvals.errors import ApprovalsError
 from approvals.findings import Level, to_json, worst
-from approvals.health import Health, silent_store
+from approvals.health import Health
 from approvals.logs import configure_logs
 from approvals.metrics import Timings, exposed, timed_jobs
 from approvals.queue import build_worker, keep_working, queue_name
@@ -16,6 +16,7 @@ from approvals.redis_check import check_server
 from approvals.safe_worker import SafeWorker
 from approvals.signed_jobs import ALLOWED_JOBS
 from approvals.trace_export import start_traces
+from approvals.usable import require_usable, why_unusable
 from policies.law import LawRefused
 from worker import jobs
 from worker.assembly import Prepared, opened_store, prepared
@@ -69,6 +70,7 @@ def _work(seen: Inspection, *, with_clock: bool) -> int:
     client, vault = store.runs.client, store.runs.vault
     for warning in check_server(client):
         sys.stderr.write(f"Warning: {warning}\n")
+    require_usable(store)
     store.switches.set_worker(found.law.version, gated_tools(seen), undoable_tools(seen))
     store.changes.note_start(found.law, found.settings, process="worker")
     sys.stderr.write(f"Working for {found.tenant} with {jobs.__name__}.\n")
@@ -112,7 +114,7 @@ def health_of(found: Prepared, timings: Timings) -> Health | None:
         return None
     own = opened_store(found)
     metrics = exposed(own, timings)
-    health = Health(settings.health_port, lambda: silent_store(own), settings.health_host, metrics=metrics)
+    health = Health(settings.health_port, lambda: why_unusable(own), settings.health_host, metrics=metrics)
     health.start()
     return health
 

@@ -1,10 +1,16 @@
 """Takes what was decided in one batch through the gate, in order, one effect at a time."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import structlog
 
 from approvals import tracing
+from approvals.away import STORE_AWAY
+from approvals.job_time import time_is_over
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, Run
+from approvals.queue import JobTimeout
 from policies.arguments import ArgumentsRefused
 from policies.risk import Mode
 from worker.deps import Deps
@@ -32,7 +38,8 @@ async def execute(deps: Deps, batch_id: str) -> None:
     with Heartbeat(lambda: deps.store.batches.renew(lease, ttl_ms=LEASE_MS)) as beat:
         async with deps.loaded(run.agent, deps.watch()) as loaded:
             for call in deps.store.batches.held(batch_id):
-                _judge_held(deps, loaded, run, lease, call)
+                with _alone(deps, call):
+                    _judge_held(deps, loaded, run, lease, call)
             gate = Gate(deps, loaded, run, lease)
             until = deps.store.now() + BEGIN_UNTIL_MS
             for call in deps.store.batches.claimable(batch_id):
@@ -46,11 +53,34 @@ async def execute(deps: Deps, batch_id: str) -> None:
 
 async def _taken(gate: Gate, call: Call) -> Passed:
     """One call through the gate, as a span of its run's trace."""
-    with tracing.span("call.effect", run=call.run, batch=call.batch, call=call.key, tool=call.tool) as span:
+    passed = Passed.WAITS
+    span = tracing.span("call.effect", run=call.run, batch=call.batch, call=call.key, tool=call.tool)
+    with _alone(gate.deps, call), span as told:
         passed = await gate.take(call)
-        span.set_attribute("vobo.passed", passed.value)
+        told.set_attribute("vobo.passed", passed.value)
         _log.info("call at the gate", passed=passed.value)
     return passed
+
+
+@contextmanager
+def _alone(deps: Deps, call: Call) -> Iterator[None]:
+    """What goes wrong with one call stops no other. Ops is told once; while it can still run it is tried again.
+
+    Raises:
+        JobTimeout: the job's time is over.
+        Exception: the store does not answer, which is nothing about this call.
+    """
+    try:
+        yield
+    except (JobTimeout, *STORE_AWAY):
+        raise
+    # A boundary: on the way lie validators, tools and data of the team's, and those beside it are approved as well.
+    except Exception as error:
+        _log.exception("a call could not be taken through the gate", call=call.key, tool=call.tool)
+        reason = f"{call.tool} could not be taken through the gate ({type(error).__name__})."
+        deps.store.outbox.alarm(f"gate:{call.key}", event="gate_failed", reason=reason, run=call.run, call=call.key)
+        if time_is_over():
+            raise JobTimeout from error
 
 
 def _judge_held(deps: Deps, loaded: Loaded, run: Run, lease: BatchLease, call: Call) -> None:

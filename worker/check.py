@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, failure, fine, warning
 from approvals.opening import open_store
+from approvals.store_checks import store_checks
 from policies.law import LawRefused
 from worker.actions import Lookup
 from worker.assembly import Prepared, prepared
 from worker.deps import Deps
 from worker.load import Loaded, build, entries, made, reachable
-from worker.model_check import OFFLINE_NOTE, model_reachable
+from worker.model_check import model_reachable, offline_note
+from worker.readiness import missing
 from worker.settings import SAMPLE, WorkerSettings
 
 #: How many names a sentence lists.
@@ -54,6 +56,7 @@ def findings(seen: Inspection) -> Iterator[str]:
     except ApprovalsError as refused:
         yield str(refused)
     yield from seen.refused
+    yield from missing(found.factories)
 
 
 def check() -> list[Finding]:
@@ -66,19 +69,25 @@ def check() -> list[Finding]:
         return [failure("settings", line) for line in str(refused).splitlines()]
     seen = inspected(found)
     problems = [failure("worker", problem) for problem in findings(seen)]
-    surprises = [warning("worker", note) for note in notes(seen) if note != OFFLINE_NOTE]
+    surprises = [warning("worker", note) for note in _own_notes(seen)]
     if not problems:
-        surprises += [warning("redis", each) for each in open_store(found.settings, tenant=found.tenant).warnings]
+        opened = open_store(found.settings, tenant=found.tenant)
+        surprises += [*(warning("redis", each) for each in opened.warnings), *store_checks(opened.store)]
     well = [] if problems else [fine("worker", f"Every agent can be loaded and gated: {', '.join(found.factories)}.")]
-    return [*problems, *surprises, model_reachable(found.settings), *well]
+    model = [] if _undriven(found.settings) else [model_reachable(found.settings)]  # that none drives it is said above
+    return [*problems, *surprises, *model, *well]
 
 
 def notes(seen: Inspection) -> Iterator[str]:
     """What works, but may surprise."""
+    if seen.found.settings.is_offline:
+        yield offline_note(seen.found.settings)
+    yield from _own_notes(seen)
+
+
+def _own_notes(seen: Inspection) -> Iterator[str]:
     found = seen.found
     yield from found.law.notes()
-    if found.settings.is_offline:
-        yield OFFLINE_NOTE
     servers = any(agent.mcp_servers for loaded in seen.agents for agent, _ in reachable(loaded.root))
     if not seen.refused and not servers:  # what those offer is only known in a job
         yield from _toolless(seen)

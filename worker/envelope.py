@@ -7,6 +7,7 @@ from typing import Any
 
 from approvals.lifecycle import Cause, State
 from approvals.models import Call, Decision
+from policies.roster import in_words
 from policies.strict_json import ArgumentsRefused, read_json, write_json
 
 FORMAT = "envelope/1"
@@ -50,6 +51,10 @@ NEXT: dict[Status, str] = {
     " must check.",
     Status.WITHDRAWN: "Do not propose it again; the requester does not want it.",
 }
+PARTLY_APPROVED = (
+    "Do not repeat the call in this run. Say in your answer who had approved, that this was not enough in time and that"
+    " the requester can ask again."
+)
 CORRECT_AND_RETRY = "Correct the arguments that are named and call the tool again, or report that you cannot."
 
 
@@ -165,12 +170,34 @@ def _expired(call: Call, approvers: str) -> str:
         return f"NOT executed. It was approved{by}, but the approval lapsed before it could run. This is not a refusal."
     if call.cause is Cause.UNPOSTED:
         return "NOT executed. The question could not be put to anybody in time. This is not a refusal."
-    return "NOT executed. Nobody decided in time. This is not a refusal."
+    return f"NOT executed. {_too_late(call, approvers)} This is not a refusal."
+
+
+def _too_late(call: Call, approvers: str) -> str:
+    """Who had approved what when its time ended, and what was missing."""
+    if call.refreshing:
+        return "A reviewer's change was not checked in time."
+    if approvers:
+        return f"{approvers} approved, but {_missing(call) or 'its decision was'} missing when the time ended."
+    if any(decision.version < call.version for decision in call.decisions):
+        return "It had been changed, and nobody decided in time on what it had become."
+    return "Nobody decided in time."
+
+
+def _missing(call: Call) -> str:
+    """How many approvals the last version lacked; empty when none, or when it had none at all."""
+    counted = {decision.reviewer for decision in _deciding(call, ("approve",))}
+    missing = call.content.requirement.reviewers - len(counted)
+    if not counted or missing < 1:
+        return ""
+    return f"{in_words(missing)} more approval{'s were' if missing > 1 else ' was'}"
 
 
 def _what_now(call: Call, status: Status) -> str:
     if status is Status.REJECTED and any(decision.correction for decision in _deciding(call, ("reject",))):
         return ONE_CORRECTION
+    if status is Status.EXPIRED and _missing(call):
+        return PARTLY_APPROVED
     if status is Status.REFUSED and call.content.problem and not call.decisions:
         return CORRECT_AND_RETRY
     return NEXT[status]

@@ -14,9 +14,11 @@ from policies.evaluate import Proposal, evaluate
 from policies.law import Law
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode
-from policies.rule import Ask, Facts, NoFacts
+from policies.rule import Ask, Facts, NoFacts, Rule
 from worker.actions import NothingHappened
+from worker.defuse import whole_text
 from worker.door import Door, Reading
+from worker.keeping import NotKept, keepable_facts, keepable_preview
 from worker.previews import generic_preview, shows_everything
 
 Kind = Literal["arguments", "facts", "tool"]
@@ -50,15 +52,30 @@ async def look(key: str, door: Door, raw: str, *, requester: str) -> Looked:
         looked = replace(looked, reading=door.read(raw))
     except ArgumentsRefused as refused:
         return replace(looked, problem=refused.sentence, kind="arguments")
+    except JobTimeout:
+        raise
+    # A boundary, as for the check below: a validator of the team's own may raise anything.
+    except Exception as error:  # noqa: BLE001
+        why = f"The arguments of {door.tool.name} could not be read ({type(error).__name__})."
+        return replace(looked, problem=why, kind="arguments")
     if door.rule is None:
         return replace(looked, kind="tool")
+    return await _with_facts(looked, door.rule)
+
+
+async def _with_facts(looked: Looked, rule: Rule) -> Looked:
+    """The call with the facts that its check finds, or the problem."""
+    door = looked.door
     check = door.action.check if door.action else None
     if check is None:
         return looked
     try:
-        facts = await check(looked.reading.args if looked.reading else None)
+        facts = keepable_facts(await check(looked.reading.args if looked.reading else None), rule.facts)
     except NothingHappened as refused:
-        return replace(looked, problem=str(refused), kind="arguments")
+        return replace(looked, problem=whole_text(str(refused)), kind="arguments")
+    except NotKept as lost:
+        why = f"The check of {door.tool.name} gave facts that cannot be kept: {lost}. So nobody knows them."
+        return replace(looked, problem=why, kind="facts")
     except JobTimeout:
         raise
     # A boundary: the check is the team's code. Whatever it raises, a person decides, and is told.
@@ -144,7 +161,9 @@ async def _preview(looked: Looked, need: Requirement) -> tuple[Preview, str | No
         return generic, None
     ask = Ask(tool, door.agent.name, looked.requester, args, looked.facts)
     try:
-        return await preview(ask), None
+        return keepable_preview(await preview(ask)), None
+    except NotKept as lost:
+        return generic, f"Its preview cannot be kept: {lost}. So the strictest tier decides."
     except JobTimeout:
         raise
     # A boundary, as for the check: what cannot be shown is never automatic.

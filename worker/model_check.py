@@ -5,19 +5,23 @@ import asyncio
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AuthenticationError, PermissionDeniedError
 
 from approvals.findings import Finding, failure, fine, warning
-from worker.settings import WorkerSettings
+from worker.settings import SAMPLE, WorkerSettings
 
 PATIENCE_S = 15.0
-OFFLINE_NOTE = (
-    "No model is configured, so the sample's offline planner stands in for one."
-    " Set OPENAI_API_KEY and VOBO_MODEL for a real one."
-)
+_REAL = "Set OPENAI_API_KEY and VOBO_MODEL for a real one."
+
+
+def offline_note(settings: WorkerSettings) -> str:
+    """What plays the model where none is configured."""
+    if settings.offline.startswith(f"{SAMPLE}."):
+        return f"No model is configured, so the sample's offline planner stands in for one. {_REAL}"
+    return f"No model is configured, so {settings.offline} of VOBO_OFFLINE stands in for one. {_REAL}"
 
 
 def model_reachable(settings: WorkerSettings) -> Finding:
     """One finding about the provider at OPENAI_BASE_URL."""
     if settings.is_offline:
-        return warning("model", OFFLINE_NOTE)
+        return warning("model", offline_note(settings))
     return asyncio.run(_ask(settings))
 
 

@@ -12,6 +12,7 @@ from approvals.commands.tables import console
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, Level, failure, from_json, to_json, worst
 from approvals.opening import open_store
+from approvals.overrides import overrides
 from approvals.settings import Settings, SettingsRefused
 from policies.reviewers import Reviewers, ReviewersRefused
 
@@ -42,6 +43,7 @@ def doctor(*, as_json: bool, left_out: Sequence[str]) -> None:
 
 
 def _own() -> Iterator[Finding]:
+    yield from overrides()
     try:
         settings = Settings.read()
         reviewers = Reviewers.from_toml(settings.reviewers_text())

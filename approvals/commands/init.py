@@ -2,42 +2,41 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from approvals.commands.init_ask import (
-    OFFLINE,
-    PORT,
-    REDIS,
-    SAMPLE,
-    check_channel,
-    check_who_decides,
-    how_it_runs,
-    token_check,
-    who_decides,
-)
+from approvals.commands.init_ask import OFFLINE, PORT, REDIS, SAMPLE_LIMIT, how_it_runs, who_decides
+from approvals.commands.init_checks import SAMPLE, check_channel, check_who_decides, token_check
 from approvals.commands.init_env import env_text, manifest_text
 from approvals.commands.init_law import first_rule, reviewers_toml
 from approvals.redis_address import Address
 from approvals.settings import SettingsRefused
 from approvals.vault import new_key
-from policies.law import load_law
+from policies.law import Law, load_law
 from policies.reviewers import Reviewers
 
 #: Only the owner reads it: it holds tokens and the keys to what is stored.
 _SECRET_MODE = 0o600
+#: So many people that two of them are left beside whoever started a run.
+ENOUGH = 2
 
 
 @click.command()
 @click.option("--into", default=".", type=click.Path(path_type=Path, file_okay=False), help="Where to write.")
 @click.option("--team", help="Id of your Slack workspace.")
-@click.option("--reviewer", "reviewers", multiple=True, help="Slack user id of somebody who may decide; repeatable.")
+@click.option(
+    "--reviewer",
+    "reviewers",
+    multiple=True,
+    help="Slack user id of somebody who may decide, with a name if you like: U0123ABCD=Ana; repeatable.",
+)
 @click.option("--ops", "operators", multiple=True, help="Slack user id of an operator; the reviewers when not given.")
 @click.option("--tool", help=f"Name of the function tool that needs approval, or `{SAMPLE}`.")
-@click.option("--zone", default="UTC", help="Time zone of your business hours, for example Europe/Berlin.")
+@click.option("--zone", help="Time zone of your business hours, for example Europe/Berlin; UTC when not given.")
+@click.option("--limit", help=f"The highest amount in EUR each of them may decide; for the sample {SAMPLE_LIMIT}.")
 @click.option("--self-approval", is_flag=True, help="Development only: whoever starts a run may approve it.")
 @click.option("--redis-url", help="Where the state is kept.")
 @click.option("--http", "host", help="HTTP instead of Socket Mode: the https address at which Slack reaches the bot.")
@@ -51,6 +50,7 @@ def init(*, into: Path, ask: bool | None, **given: Any) -> None:
     Tokens are only ever typed in, and never shown: what is left out is written into .env later.
     """
     asking = sys.stdin.isatty() if ask is None else ask
+    _refuse_existing([into / name for name in (".env", "manifest.yaml", "reviewers.toml")])  # before anything is asked
     given = who_decides(given, asking=asking, never=ask is False)
     check_who_decides(given)
     files = {**_law_files(into, given), **_deployment_files(into, {**given, **(how_it_runs(given) if asking else {})})}
@@ -62,7 +62,7 @@ def init(*, into: Path, ask: bool | None, **given: Any) -> None:
 
 def _law_files(into: Path, given: Mapping[str, Any]) -> dict[Path, str]:
     sample = given["tool"] == SAMPLE
-    named = {name: given[name] for name in ("team", "reviewers", "operators", "zone", "self_approval")}
+    named = {name: given[name] for name in ("team", "reviewers", "operators", "zone", "self_approval", "limit")}
     text = reviewers_toml(**named, sample=sample)
     Reviewers.from_toml(text)
     load_law(["policies.rules.lookups"], text)  # the tables that are not about people, such as the zone
@@ -112,22 +112,37 @@ def _next(into: Path, given: Mapping[str, Any], *, people: str) -> list[str]:
         f" (docs/your-own-agent.md), and set VOBO_AGENT, VOBO_MODEL and OPENAI_API_KEY in .env;"
         f" `{before}vobo policies check`."
     )
-    alone = (
-        "  Name a second person in reviewers.toml: who starts a run may not approve it (to try it out alone, set"
-        " self_approval = true)."
-    )
     return [
         "Now:",
         *([] if stays else [f"  cd {shlex.quote(str(into))}"]),
         "  Create the Slack app from manifest.yaml (api.slack.com/apps, From a manifest), install it, invite it.",
-        *([f"  Name more people: {one}" for one in load_law(["policies.rules"], people).problems()] if sample else []),
-        *([alone] if len(set(given["reviewers"])) == 1 and not given["self_approval"] else []),
+        *(f"  {line}" for line in _who_is_missing(given)),
+        *(f"  Raise limits in reviewers.toml: {gap}" for gap in (_law(people).gaps() if sample else ())),
         *([] if sample else [f"  {own}"]),
+        *([f"  {before}python -m worker.refund_desk.shop load    # fills the sample's shop"] if sample else []),
         f"  {before}vobo doctor            # says what is missing in .env and in Slack",
         f"  {before}python -m bot          # and beside it, in terminals of their own:",
         f"  {before}python -m worker",
         f"  {before}python -m worker.clock",
     ]
+
+
+def _who_is_missing(given: Mapping[str, Any]) -> list[str]:
+    """That nobody approves what they started themselves, where it leaves too few."""
+    if given["self_approval"] or len(given["reviewers"]) > ENOUGH:
+        return []
+    if len(given["reviewers"]) == 1:
+        second = "Name a second person in reviewers.toml: who starts a run may not approve it"
+        return [f"{second} (to try it out alone, set self_approval = true)."]
+    if given["tool"] != SAMPLE:
+        return []
+    return [
+        "What one of the two starts, the other cannot approve alone where two are asked: let somebody else start it."
+    ]
+
+
+def _law(people: str) -> Law:
+    return load_law(["policies.rules"], people)
 
 
 def _environment(*, relative: bool) -> str:
@@ -140,11 +155,18 @@ def _environment(*, relative: bool) -> str:
     return f"{shlex.quote(str(here.relative_to(Path.cwd()) if near else here))}/"
 
 
+def _refuse_existing(paths: Iterable[Path]) -> None:
+    there = [path for path in paths if os.path.lexists(path)]  # also a link that leads nowhere yet
+    if there:
+        raise SettingsRefused(
+            f"{there[0]} exists already, and nothing is overwritten. Edit it, or move what was written"
+            " away and begin anew, or use --into another directory."
+        )
+
+
 def _write(files: dict[Path, str]) -> None:
     """All of them, or none."""
-    there = [path for path in files if os.path.lexists(path)]  # also a link that leads nowhere yet
-    if there:
-        raise SettingsRefused(f"{there[0]} exists already, and nothing is overwritten. Use --into another directory.")
+    _refuse_existing(files)
     written: list[Path] = []
     try:
         for path, text in files.items():

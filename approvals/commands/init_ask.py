@@ -1,32 +1,47 @@
-"""What `vobo init` asks at a terminal, and what it takes for an answer. A wrong answer is asked for again at once."""
+"""What `vobo init` asks at a terminal. A wrong answer is asked for again at once."""
 
-import keyword
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from approvals.commands.init_checks import (
+    SAMPLE,
+    check_channel,
+    check_host,
+    check_limit,
+    check_port,
+    check_reviewers,
+    check_team,
+    check_tool,
+    check_zone,
+    listed,
+    named,
+    token_check,
+)
 from approvals.errors import ApprovalsError
 from approvals.redis_address import Address
 from approvals.settings import SettingsRefused
 
-SAMPLE = "sample"
 OFFLINE = "offline"
 PORT = 3000
 REDIS = "redis://localhost:6379/0"
-_TEAM = re.compile(r"[TE][A-Z0-9_]+")
-_USER = re.compile(r"[UW][A-Z0-9_]+")
-_CHANNEL = re.compile(r"[CG][A-Z0-9_]+")
-_ZONE = re.compile(r"[A-Za-z0-9_+/-]+")
+ZONE = "UTC"
+#: What one run of the sample may refund at most; whoever may decide less could not approve its largest card.
+SAMPLE_LIMIT = "5000.00"
 _LATER = "(Enter: later)"
-_STARTS = {"SLACK_BOT_TOKEN": "xoxb-", "SLACK_APP_TOKEN": "xapp-"}
+_TOKENS = {
+    "SLACK_BOT_TOKEN": "Bot token, xoxb-... (OAuth & Permissions of the Slack app)",
+    "SLACK_SIGNING_SECRET": "Signing secret (Basic Information of the Slack app)",
+    "SLACK_APP_TOKEN": "App-level token, xapp-... (Basic Information of the Slack app)",
+    "OPENAI_API_KEY": "OPENAI_API_KEY",
+}
 
 
 def who_decides(given: Mapping[str, Any], *, asking: bool, never: bool) -> dict[str, Any]:
     """Tool, workspace and reviewers: as given, else asked for. `asking` also asks what has a default.
 
-    Raises:
+    Reviewers are found as id and name. Raises:
         SettingsRefused: nobody may be asked and it was not given.
     """
     found = dict(given)
@@ -38,11 +53,30 @@ def who_decides(given: Mapping[str, Any], *, asking: bool, never: bool) -> dict[
         words = f"Name of your first tool ({SAMPLE}: begin with the sample refund desk)"
         wanted = asking or not (found["reviewers"] or never)
         found["tool"] = typed(words, check_tool, default=SAMPLE) if wanted else SAMPLE
-    if not found["reviewers"]:
+    found["reviewers"] = _people(found, asking=asking, never=never)
+    if found["zone"] is None:
+        words = "Time zone of your business hours, for example Europe/Berlin"
+        found["zone"] = typed(words, check_zone, default=ZONE) if asking else ZONE
+    if found["limit"] is None and found["tool"] == SAMPLE:
+        words = "The highest amount each of them may decide, in EUR"
+        found["limit"] = typed(words, check_limit, default=SAMPLE_LIMIT) if asking else SAMPLE_LIMIT
+    return found
+
+
+def _people(given: Mapping[str, Any], *, asking: bool, never: bool) -> dict[str, str]:
+    """Who may decide, by id, and their names where somebody gave one."""
+    check = check_reviewers(given["tool"])
+    people = named(given["reviewers"])
+    if not people:
         _may_ask(never, "--reviewer, a Slack user id (U...) of somebody who may decide; once for each")
         words = 'Slack user ids of those who may decide, U... (profile, "Copy member ID"), comma-separated'
-        found["reviewers"] = listed(typed(words, check_users))
-    return found
+        people = named(listed(typed(words, lambda text: check(listed(text) or (text,)))))
+    if asking and len(people) == 1 and given["tool"] != SAMPLE and not given["self_approval"]:
+        words = "Who else, since nobody may approve what they started (Enter: nobody)"
+        people |= named(listed(typed(words, lambda text: check(listed(text)), default="", show_default=False)))
+    if not asking:
+        return people
+    return {user: name or typed(f"Name of {user} on cards", str, default=user) for user, name in people.items()}
 
 
 def how_it_runs(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,22 +85,22 @@ def how_it_runs(given: Mapping[str, Any]) -> dict[str, Any]:
     if given["redis_url"] is None:
         found["redis_url"] = typed("Redis or Valkey that keeps the state", Address.of, default=REDIS)
     if given["host"] is None:
-        found["host"] = click.prompt("Address at which Slack reaches the bot (Enter: Socket Mode)", default="") or None
+        words = "Address at which Slack reaches the bot, https://... (Enter: Socket Mode)"
+        found["host"] = typed(words, check_host, default="", show_default=False) or None
     host = given["host"] or found.get("host")
     if host and given["port"] is None:
-        found["port"] = click.prompt("Port where the bot listens", default=PORT, type=click.IntRange(1, 65535))
+        found["port"] = int(typed("Port where the bot listens", check_port, default=str(PORT)))
     if given["ops_channel"] is None:
         found["ops_channel"] = typed(f"Id of the channel for ops, C... {_LATER}", check_channel, default="")
     if given["model"] is None:
         words = "the sample's offline planner" if given["tool"] == SAMPLE else "later; your own agent needs one"
-        found["model"] = click.prompt(f"Name of the model (Enter: {words})", default="")
-    secrets = {"SLACK_BOT_TOKEN": "Bot token, xoxb-..."}
+        found["model"] = click.prompt(f"Name of the model (Enter: {words})", default="", show_default=False)
     model = given["model"] or found.get("model")
-    secrets |= {"SLACK_SIGNING_SECRET": "Signing secret"} if host else {"SLACK_APP_TOKEN": "App token, xapp-..."}
-    secrets |= {"OPENAI_API_KEY": "OPENAI_API_KEY"} if model and model != OFFLINE else {}
-    for name, words in secrets.items():
+    secrets = ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET" if host else "SLACK_APP_TOKEN"]
+    secrets += ["OPENAI_API_KEY"] if model and model != OFFLINE else []
+    for name in secrets:
         check = token_check(name)
-        found[name] = typed(f"{words} {_LATER}", check, default="", hide_input=True, show_default=False)
+        found[name] = typed(f"{_TOKENS[name]} {_LATER}", check, default="", hide_input=True, show_default=False)
     return found
 
 
@@ -82,69 +116,6 @@ def typed(words: str, check: Callable[[str], object], **options: Any) -> str:
         return text
 
     return str(click.prompt(words, value_proc=taken, **options))
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """The parts between the commas."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def check_who_decides(given: Mapping[str, Any]) -> None:
-    """Refuse what can be no workspace, tool, zone or person, however it was given."""
-    check_tool(given["tool"])
-    check_team(given["team"])
-    check_zone(given["zone"])
-    for one in (*given["reviewers"], *given["operators"]):
-        check_user(one)
-
-
-def check_tool(name: str) -> None:
-    """Refuse what can be no name of a function."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,62}", name) or keyword.iskeyword(name):
-        raise SettingsRefused(
-            f"{name!r} cannot be the name of a tool; write it as a Python function, such as send_mail."
-        )
-
-
-def check_team(text: str) -> None:
-    """Refuse what is no workspace's id."""
-    if not _TEAM.fullmatch(text):
-        raise SettingsRefused(f"{text!r} is not the id of a Slack workspace; ids look like T0123ABCD, not a name.")
-
-
-def check_zone(text: str) -> None:
-    """Refuse what is no time zone's name."""
-    if not _ZONE.fullmatch(text):
-        raise SettingsRefused(f"{text!r} is not a time zone; write for example Europe/Berlin.")
-
-
-def check_user(text: str) -> None:
-    """Refuse what is no person's id."""
-    if not _USER.fullmatch(text):
-        raise SettingsRefused(f"{text!r} is not a Slack user id; ids look like U0123ABCD, not @name.")
-
-
-def check_users(text: str) -> None:
-    """Refuse a list with anything else in it, and an empty one."""
-    for one in listed(text) or (text,):
-        check_user(one)
-
-
-def check_channel(text: str) -> None:
-    """Refuse what is no channel's id; nothing at all may wait."""
-    if text and not _CHANNEL.fullmatch(text):
-        raise SettingsRefused(f"{text!r} is not a Slack channel id; ids look like C0123ABCD, not #name.")
-
-
-def token_check(name: str) -> Callable[[str], None]:
-    """What refuses a text that cannot be this token; nothing at all may wait."""
-
-    def check(text: str) -> None:
-        start = _STARTS.get(name, "")
-        if text and not text.startswith(start):
-            raise SettingsRefused(f"What you typed as {name} is none: it begins with {start}.")
-
-    return check
 
 
 def _may_ask(never: bool, what: str) -> None:  # noqa: FBT001 - it reads as a sentence

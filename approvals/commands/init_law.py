@@ -1,6 +1,7 @@
 """The first reviewers.toml, and the first rule beside it, as `vobo init` writes them."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 REVIEWERS = """\
 # Who may be asked, and when. Read when bot and worker start; docs/policies.md explains every key.
@@ -21,11 +22,12 @@ TIER = """\
 [tiers.{name}]
 users = [{users}]
 """
-LIMIT = """\
-# The highest sum this person may decide, by currency. Without it: none.
+PERSON = """\
 [people.{user}]
-name = "{user}"
-limits = {{ EUR = "1000.00" }}
+name = {name}
+"""
+LIMIT = """\
+limits = {{ EUR = "{limit}" }}   # the highest sum this person may decide, by currency; without it: none
 """
 #: The tiers that the rules of the sample name.
 SAMPLE_TIERS = ("ops_leads", "support", "billing", "release")
@@ -55,20 +57,36 @@ def {tool}(ask: Ask[{model}, NoFacts], so_far: Spend) -> Requirement:  # noqa: A
 
 
 def reviewers_toml(
-    *, team: str, reviewers: Sequence[str], operators: Sequence[str], zone: str, self_approval: bool, sample: bool
+    *,
+    team: str,
+    reviewers: Mapping[str, str],
+    operators: Sequence[str],
+    zone: str,
+    self_approval: bool,
+    limit: str | None,
+    sample: bool,
 ) -> str:
-    """Everybody named may decide everything; `sample` has the tiers of its rules, and limits for money."""
+    """Everybody named may decide everything; `sample` has the tiers of its rules, and `limit` for each of them.
+
+    `reviewers` maps ids to the names that cards show; an empty name shows the id.
+    """
     names = SAMPLE_TIERS if sample else ("reviewers",)
     tiers = [TIER.format(name=name, users=_listed(reviewers)) for name in names]
-    limits = [LIMIT.format(user=user) for user in dict.fromkeys(reviewers)] if sample else []
+    people = [_person(user, name, limit) for user, name in reviewers.items() if name or limit]
     return REVIEWERS.format(
         team=team,
         strictest=names[0],
-        ops=_listed(operators or reviewers),
-        tiers="\n".join([*tiers, *limits]),
+        ops=_listed(operators or tuple(reviewers)),
+        tiers="\n".join([*tiers, *people]),
         zone=zone,
         self_approval="true" if self_approval else "false",
     )
+
+
+def _person(user: str, name: str, limit: str | None) -> str:
+    # A JSON string is a TOML string, whatever somebody is called.
+    head = PERSON.format(user=user, name=json.dumps(name or user, ensure_ascii=False))
+    return head + (LIMIT.format(limit=limit) if limit else "")
 
 
 def first_rule(tool: str) -> str:
@@ -77,5 +95,5 @@ def first_rule(tool: str) -> str:
     return RULE.format(tool=tool, model=model, words=tool.replace("_", " "))
 
 
-def _listed(users: Sequence[str]) -> str:
+def _listed(users: Iterable[str]) -> str:
     return ", ".join(f'"{user}"' for user in dict.fromkeys(users))

@@ -6,6 +6,7 @@ from approvals.anchoring import anchors, verify
 from approvals.anchors import Anchor, Signer
 from approvals.commands.instants import Instant
 from approvals.commands.opening import opened
+from approvals.commands.people_meant import LOOKED_AT, nothing_of, people_of
 from approvals.commands.tables import print_found
 from approvals.drain import drain_once
 from approvals.ledger import Ledger
@@ -48,8 +49,13 @@ def ledger(context: click.Context, /, shape: str, **asked: Any) -> None:
     if context.invoked_subcommand:
         return
     found, kept, _ = open_ledger()
-    question = Question(**asked)
-    print_found(answer(kept, found.store.tenant, question), shape)
+    question, tenant = Question(**asked), found.store.tenant
+    fitting = answer(kept, tenant, question)
+    if fitting or shape != "table":
+        print_found(fitting, shape)
+        return
+    people = people_of(kept.rows(tenant, newest=LOOKED_AT)) if question.by else {}
+    click.echo(nothing_of(question.by, people) if question.by else "No event fits.", err=True)
 
 
 @ledger.command("verify")

@@ -16,11 +16,13 @@ def check(place: str | None) -> None:
     """Say what cannot work, with exit code 1, and what may surprise."""
     settings = LawSettings.read()
     law = candidate(place, settings) if place else load_law(settings.rules, settings.reviewers_text())
-    problems = law.problems()
+    gaps = law.gaps()
+    problems = (*law.problems(), *gaps)
     for problem in problems:
         click.echo(problem)
     for note in (*law.notes(), *_unruled(law)):
-        click.echo(f"Note: {note}")
+        if note not in gaps:
+            click.echo(f"Note: {note}")
     if problems:
         sys.exit(1)
     click.echo(f"Law {law.version}: {len(law.rules)} rules, nothing in it keeps calls from being decided.")

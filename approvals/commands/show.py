@@ -8,7 +8,8 @@ from approvals.stories import stories
 @click.command()
 @click.argument("run")
 @click.option("--personal", is_flag=True, help="Show personal values that are masked otherwise.")
-def show(run: str, personal: bool) -> None:  # noqa: FBT001 - click passes a flag by name
+@click.option("--full", is_flag=True, help="Every argument of every call.")
+def show(*, run: str, personal: bool, full: bool) -> None:
     """The whole story of a run: who asked, who decided what, what ran."""
     found, ledger, _ = open_ledger()
     rows = ledger.rows(found.store.tenant, run=run)
@@ -18,5 +19,5 @@ def show(run: str, personal: bool) -> None:  # noqa: FBT001 - click passes a fla
     shown.print(timeline(rows, title=f"Run {run}"))
     calls = stories(rows).calls.values()
     if calls:
-        shown.print(calls_table(calls, personal=personal))
+        shown.print(calls_table(calls, personal=personal, full=full))
         shown.print(totals(calls), highlight=False)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import click
 
+from approvals.alive import asleep
 from approvals.commands.opening import opened
 from approvals.outcomes import Outcome
 from policies.person import Person
@@ -54,3 +55,5 @@ def start(request: str, channel: str, requester: str, agent: str, once: str | No
         click.echo(f"{run} was started before; nothing new was started.")
         return
     click.echo(f"{run} is queued by {getpass.getuser()}; the bot opens a thread in {channel}.")
+    for sentence in asleep(found.store):
+        click.echo(f"Warning: {sentence}", err=True)

@@ -17,6 +17,8 @@ from approvals.stories import CallStory
 from approvals.told import masked, words
 from policies.money import Money
 
+#: Lines of a call's arguments that a story shows unless it is told in full.
+BRIEF = 6
 COLUMNS = (
     *("at", "type", "run", "call", "tool", "actor", "name", "reason", "cause", "seal"),
     *("version", "law", "decide_by", "amount", "currency", "resources", "headline", "canary"),
@@ -57,7 +59,7 @@ def _inert(value: object) -> str:
 
 def _flat(found: Found) -> dict[str, Any]:
     amount, row = found.amount, found.row
-    body = {name: text for name, text in row.body.items() if name != "kept"}
+    body = {name: text for name, text in row.body.items() if name not in {"kept", "event"}}
     return {
         "seq": row.seq,
         "hash": row.hash,
@@ -94,42 +96,55 @@ def timeline(rows: Sequence[LedgerRow], *, title: str) -> Table:
     return table
 
 
-def calls_table(calls: Iterable[CallStory], *, personal: bool) -> Table:
-    """For each call what was requested, what was approved, and what was executed."""
+def calls_table(calls: Iterable[CallStory], *, personal: bool, full: bool) -> Table:
+    """For each call what was requested, what was approved, and what was executed; `full` with every argument."""
     table = Table(title="Calls", title_justify="left", show_lines=True)
     for column in ("call", "requested", "approved", "executed"):
         table.add_column(column, ratio=3 if column == "requested" else 2)
     for call in calls:
-        table.add_row(*map(Text, _call_cells(call, personal=personal)))
+        table.add_row(*map(Text, _call_cells(call, personal=personal, most=None if full else BRIEF)))
     return table
 
 
 def totals(calls: Iterable[CallStory]) -> str:
-    """One line: how many things were to be touched, how many were let, how many were."""
-    told = list(calls)
+    """One line for each tool: how many things were to be touched, how many were let, how many were."""
+    by_tool: dict[str, list[CallStory]] = {}
+    for call in calls:
+        by_tool.setdefault(call.tool, []).append(call)
+    return "\n".join(_total(tool, told) for tool, told in by_tool.items())
+
+
+def _total(tool: str, told: Sequence[CallStory]) -> str:
     requested = sum(call.touched(min(call.versions, default=None)) for call in told)
     approved = sum(call.touched(call.approved_version) for call in told)
     executed = sum(call.touched(call.executed_version) for call in told)
     number = "1 call" if len(told) == 1 else f"{len(told)} calls"
-    counts = f"Requested {requested}, approved {approved}, executed {executed}"
-    return f"{counts}: payments, people and the like, in {number}."
+    return f"{tool}: requested {requested}, approved {approved}, executed {executed}, in {number}."
 
 
-def _call_cells(call: CallStory, *, personal: bool) -> tuple[str, str, str, str]:
+def _few(lines: Sequence[str], most: int | None) -> list[str]:
+    """The lines, or the first of them and how many are left out."""
+    if most is None or len(lines) <= most + 1:
+        return [*lines]
+    return [*lines[:most], f"... and {len(lines) - most} more lines (--full)"]
+
+
+def _call_cells(call: CallStory, *, personal: bool, most: int | None) -> tuple[str, str, str, str]:
     first = call.versions.get(1, {})
-    requested = "\n".join([str(first.get("headline", "")), *words(masked(first.get("arguments"), reveal=personal))])
+    arguments = _few(words(masked(first.get("arguments"), reveal=personal)), most)
+    requested = "\n".join([str(first.get("headline", "")), *arguments])
     if call.approved_version is None:
         approved = " ".join(part for part in (call.ended or "not decided", call.cause and f"({call.cause})") if part)
     else:
         by = f"by {', '.join(call.approvers)}" if call.approvers else "by the law, nobody was asked"
-        approved = f"{_difference(call, call.approved_version, personal=personal)}\n{by}"
+        approved = f"{_difference(call, call.approved_version, personal=personal, most=most)}\n{by}"
     executed = f"version {call.executed_version}" if call.executed_version is not None else call.ended or "no"
     if call.undo:
         executed = f"{executed}\n{call.undo}"
     return f"{call.key}\n{call.tool}", requested, approved, executed
 
 
-def _difference(call: CallStory, version: int, *, personal: bool) -> str:
+def _difference(call: CallStory, version: int, *, personal: bool, most: int | None) -> str:
     if version == 1:
         return "as requested"
     before, after = (
@@ -138,7 +153,7 @@ def _difference(call: CallStory, version: int, *, personal: bool) -> str:
     changes = [f"- {line}" for line in before if line not in after] + [
         f"+ {line}" for line in after if line not in before
     ]
-    return "\n".join([f"version {version}", *(changes or ["the same arguments"])])
+    return "\n".join([f"version {version}", *_few(changes or ["the same arguments"], most)])
 
 
 def instant(at: int) -> str:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,16 +16,17 @@ from stack import ROOT, Stack, free_port
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     made = Stack(tmp_path_factory.mktemp("v"))
     made.prepare()
+    made.run("-m", "worker.refund_desk.shop", "load")
     made.start("sandbox")
     yield made
     made.stop()
 
 
-def doctor(stack: Stack, *arguments: str, **changed: str) -> subprocess.CompletedProcess[str]:
+def doctor(stack: Stack, *arguments: str, cwd: Path = ROOT, **changed: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, "-m", "approvals", "doctor", *arguments],
         env={**stack.env, **changed},
-        cwd=ROOT,
+        cwd=cwd,
         capture_output=True,
         text=True,
         timeout=120,
@@ -51,6 +53,18 @@ def test_it_asks_store_bot_and_worker_and_the_exit_code_says_how_it_stands(stack
     assert found["Every agent can be loaded and gated: default."] == "ok"
     assert set(found.values()) == {"ok", "warning"}, found
     assert done.returncode == 1, "the planner stands in for a model, and there is no second way to ops"
+
+
+def test_what_the_terminal_sets_over_another_env_file_is_named_and_never_shown(stack: Stack, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(
+        f"REDIS_URL=redis://:of-the-file@store:6379/0\nVOBO_STATE_KEYS={stack.env['VOBO_STATE_KEYS']}\n"
+        "SLACK_BOT_TOKEN=xoxb-of-the-file\nVOBO_LANGUAGE=en\n"
+    )
+    shown = " ".join(doctor(stack, "--without", "bot", "--without", "worker", cwd=tmp_path).stdout.split())
+    assert "This terminal sets REDIS_URL, SLACK_BOT_TOKEN, which wins over what .env says." in shown
+    assert "`unset REDIS_URL SLACK_BOT_TOKEN`" in shown
+    assert "of-the-file" not in shown
+    assert "which wins over" not in doctor(stack, "--without", "bot", "--without", "worker").stdout
 
 
 def test_each_part_is_told_although_another_one_is_broken(stack: Stack) -> None:

@@ -48,8 +48,23 @@ def test_a_wrong_slack_token(stack: Stack) -> None:
     assert "invalid_auth" in output
 
 
+def test_slack_does_not_answer_and_the_check_says_so_in_a_sentence_alone(stack: Stack) -> None:
+    output = said(stack, "bot", "--check", SLACK_API_URL=f"http://127.0.0.1:{free_port()}/api/")
+    assert "Check the network and SLACK_API_URL." in output
+    assert '"event"' not in output, "no line for machines stands before it"
+
+
 def test_no_transport(stack: Stack) -> None:
-    assert "SLACK_APP_TOKEN" in said(stack, "bot", SLACK_APP_TOKEN=None)
+    output = said(stack, "bot", SLACK_APP_TOKEN=None)
+    assert "SLACK_APP_TOKEN" in output
+    assert "made under Basic Information in the Slack app's settings" in output
+
+
+def test_the_sample_without_its_shop(stack: Stack, tmp_path: Path) -> None:
+    empty = {"VOBO_SHOP_URL": f"sqlite:///{tmp_path / 'shop.db'}"}
+    missing = "The sample's shop is empty. Load it: python -m worker.refund_desk.shop load"
+    for arguments in ((), ("--check",)):
+        assert said(stack, "worker", *arguments, **empty).count(missing) == 1
 
 
 @pytest.mark.parametrize("module", ["bot", "worker", "worker.clock"])

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from alert_receiver import receiving
 from approvals import valkey
 from effects import effects_of
 from reviewing import BRUNO, start
 from stack import Stack, free_port, running, until
 
 PROCESSES = ("bot", "worker", "clock")
-AWAY_S = 30.0
+#: Longer than the minute after which bot and clock tell ops past the store.
+AWAY_S = 75.0
 
 
 def ready(port: int) -> tuple[int, str]:
@@ -42,8 +44,11 @@ class Watched(Stack):
         super().prepare()
 
 
-def test_while_the_store_is_away_nothing_runs_and_readiness_says_so_and_then_everything_resumes(home: Path) -> None:
-    with running(home, kind=Watched) as stack:
+def test_while_the_store_is_away_nothing_runs_ops_is_told_and_then_everything_resumes(home: Path) -> None:
+    with (
+        receiving() as receiver,
+        running(home, kind=Watched, extra={"VOBO_ALERT_WEBHOOK": receiver.url}) as stack,
+    ):
         assert isinstance(stack, Watched)
         for name in PROCESSES:
             until(lambda name=name: ready(stack.health[name])[0] == 200, f"{name} is ready", 20, home)
@@ -60,10 +65,13 @@ def test_while_the_store_is_away_nothing_runs_and_readiness_says_so_and_then_eve
             assert effects_of(stack)["mails"] == []
             time.sleep(0.2)
         assert [name for name in PROCESSES if stack.processes[name].poll() is not None] == [], stack.tails(40)
+        until(lambda: len(receiver.heard) == 2, "bot and clock have told ops", 60, home)
+        assert all("could not use the store for" in text for text in receiver.heard)
         valkey.ensure_server(home / "valkey")
 
         for name in PROCESSES:
             until(lambda name=name: ready(stack.health[name])[0] == 200, f"{name} is ready again", 60, home)
+        until(lambda: len(receiver.heard) == 4, "bot and clock have told that it is over", 30, home)
         if thread.cards():  # the click of before was refused, unless the store came back while it was being tried
             thread.approve(BRUNO, "Mail")
         until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 60, home)

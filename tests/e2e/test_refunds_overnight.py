@@ -33,10 +33,13 @@ def test_what_was_approved_is_what_runs_and_the_ledger_tells_it_in_one_command(h
         rows = [json.loads(line) for line in vobo(stack, "ledger", "--as", "json").splitlines()]
         run = next(row["run"] for row in rows if row["type"] == "run_started")
         story = vobo(stack, "show", run)
-        assert "Requested 38, approved 38, executed 38: payments, people and the like, in 1 call." in story
+        assert "refund_payments: requested 38, approved 38, executed 38, in 1 call." in story
         assert "Bruno" in story
         assert "Olga" in story
-        assert not any(payment in story for payment in NEW)
+        assert "more lines (--full)" in story
+        assert "pay_0030" in vobo(stack, "show", run, "--full"), "every argument"
+        assert len(story.splitlines()) < 60 < len(vobo(stack, "show", run, "--full").splitlines())
+        assert not any(payment in vobo(stack, "show", run, "--full") for payment in NEW)
 
         of_run = [row for row in rows if row.get("run") == run]
         assert {row["actor"] for row in of_run if row["type"] in {"approval_counted", "approved"}} == {BRUNO, OLGA}

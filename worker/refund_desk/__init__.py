@@ -13,6 +13,13 @@ def build_agent(model: "Model") -> "Agent[None]":
     return agent.build_agent(model)
 
 
+def missing() -> list[str]:
+    """What keeps the agent from working: its shop was never loaded. See `worker/readiness.py`."""
+    from worker.refund_desk.shop.database import NOT_LOADED, Shop, ShopSettings  # noqa: PLC0415 - as above
+
+    return [] if Shop.open(ShopSettings().url).is_loaded else [NOT_LOADED]
+
+
 def rehearse() -> None:
     """Use the shop once in a process that waits for its job; see `worker/rehearsal.py`."""
     from worker.refund_desk.shop import rehearsal  # noqa: PLC0415 - as above

@@ -21,7 +21,7 @@ ABLE = (
 )
 _NOT_DONE = {
     "rejected": "a person refused it",
-    "expired": "nobody decided in time, which is not a refusal; ask again if it is still wanted",
+    "expired": "its time ended, which is not a refusal; ask again if it is still wanted",
     "refused": "a limit or a policy refused it",
     "failed": "it was tried and nothing happened",
     "withdrawn": "it was taken back",
@@ -67,11 +67,15 @@ def _done(exchange: Exchange, envelope: Envelope) -> str:
     ran = envelope.executed if envelope.executed is not None else exchange.arguments
     changed = envelope.executed is not None and dict(envelope.executed) != dict(exchange.arguments)
     asked = f" (asked for: {_what(exchange.tool, exchange.arguments)})" if changed else ""
-    return f"{_what(exchange.tool, ran)}: done{' with changes' if changed else ''}{asked}. {envelope.sentence}"
+    done = f"done{' with changes' if changed else ''}{asked}"
+    return f"{_what(exchange.tool, ran)}: {done}. {_without_shout(envelope.sentence)}".strip()
 
 
 def _without_shout(sentence: str) -> str:
-    return sentence.removeprefix("NOT executed.").strip()
+    """The envelope's sentence without what is said to models alone."""
+    for start in ("NOT executed.", "EXECUTED WITH CHANGES.", "EXECUTED."):
+        sentence = sentence.removeprefix(start)
+    return sentence.removesuffix("See executed_input.").strip()
 
 
 def _what(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from worker.transcript import INTRODUCTION
+from worker.offline import newest, text_of
 
 ENVELOPE = "envelope/1"
-_MARK = "\n\nThe request now:\n"
 STATUSES = frozenset({"executed", "rejected", "expired", "refused", "failed", "unknown", "withdrawn"})
 
 
@@ -70,22 +69,19 @@ class Conversation:
 def read_conversation(given: str | Sequence[Mapping[str, Any]]) -> Conversation:
     """Only the last user message is the request; earlier ones, and what they quote, are history."""
     if isinstance(given, str):
-        return Conversation(request=_newest(given), exchanges=())
+        return Conversation(request=newest(given), exchanges=())
     entries = [dict(entry) for entry in given]
     spoken = [index for index, entry in enumerate(entries) if entry.get("role") == "user"]
     start = spoken[-1] if spoken else -1
-    request = _text(entries[start].get("content")) if spoken else ""
-    return Conversation(request=_newest(request), exchanges=tuple(_exchanges(entries[start + 1 :])))
-
-
-def _newest(text: str) -> str:
-    """The request itself: the engine puts what earlier runs of the thread said before it, as one line of JSON."""
-    return text.partition(_MARK)[2] if text.startswith(INTRODUCTION) else text
+    request = text_of(entries[start].get("content")) if spoken else ""
+    return Conversation(request=newest(request), exchanges=tuple(_exchanges(entries[start + 1 :])))
 
 
 def _exchanges(entries: Sequence[Mapping[str, Any]]) -> list[Exchange]:
     outputs = {
-        entry["call_id"]: _text(entry.get("output")) for entry in entries if entry.get("type") == "function_call_output"
+        entry["call_id"]: text_of(entry.get("output"))
+        for entry in entries
+        if entry.get("type") == "function_call_output"
     }
     exchanges = []
     turn, answering = 0, False
@@ -104,14 +100,6 @@ def _exchanges(entries: Sequence[Mapping[str, Any]]) -> list[Exchange]:
             )
         answering = calls
     return exchanges
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, Sequence):
-        return ""
-    return "\n".join(str(part["text"]) for part in content if isinstance(part, Mapping) and "text" in part)
 
 
 def _json(text: Any) -> Any:

@@ -42,6 +42,11 @@ class Findings:
         return any(self.wanted.ids("pay", wish) for wish in (Wish.REFUND, Wish.MAIL, Wish.REPORT, Wish.LOOK))
 
     @property
+    def payments_answered(self) -> bool:
+        """A search for payments gave an answer, so what it did not find is not there."""
+        return self._first("search_payments") is not None
+
+    @property
     def day(self) -> str | None:
         """The day in question: named, or the newest with failed payments. None when there is none."""
         if self.wanted.day is not None:

@@ -74,7 +74,7 @@ def _left_out(findings: Findings, wish: Wish, meant: Sequence[Found]) -> Iterato
     for payment in meant:
         if _left(payment).minor == 0 and wish is Wish.REFUND:
             yield f"{payment['payment_id']} is {payment['status'].replace('_', ' ')}: nothing can be refunded."
-    if not meant and not findings.by_id:
+    if not meant and not findings.by_id and findings.payments_answered:
         day = findings.day
         yield f"No failed payment of {day} fits." if day else "The shop has no failed payments."
 

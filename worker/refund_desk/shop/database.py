@@ -22,7 +22,7 @@ from worker.refund_desk.shop.tables import Base, Receipt
 
 R = TypeVar("R", bound=BaseModel)
 
-NOT_LOADED = "The shop is empty. Load it: python -m worker.refund_desk.shop load"
+NOT_LOADED = "The sample's shop is empty. Load it: python -m worker.refund_desk.shop load"
 
 #: How long a writer waits for another one before SQLite gives up.
 BUSY_TIMEOUT_S = 15

@@ -2,7 +2,7 @@
 
 from sqlalchemy.orm import Session
 
-from policies.plain_text import is_hidden
+from policies.plain_text import is_hidden, quoted
 from policies.rules.mail import MailFacts, SendEmail
 from worker.actions import ActionContext, Ask, NothingHappened, Precondition, Preview, action
 from worker.refund_desk.shop import mailing, mails
@@ -10,6 +10,8 @@ from worker.refund_desk.shop.mails import MailReceipt
 from worker.refund_desk.tools.doors import counted, find, once, read
 
 SAMPLE = 5
+#: Characters of the subject in the headline; all of it stands with the text.
+SUBJECT = 60
 
 
 async def look_up_recipients(args: SendEmail) -> MailFacts:
@@ -36,10 +38,10 @@ async def preview_mail(ask: Ask[SendEmail, MailFacts]) -> Preview:
     out = sum(row["campaigns"] != mailing.SUBSCRIBED for row in rows)
     people = counted(len(rows), "person", "people")
     return Preview(
-        headline=f"Mail {people}",  # the subject is the agent's own words and stands with the text
+        headline=f"Mail {people}: {quoted(ask.args.subject, SUBJECT)}",  # in quotes: these are the agent's own words
         impact=(
             people,
-            f"{out} of them are not subscribed to campaigns" if out else "all of them subscribed to campaigns",
+            f"{out} of them not subscribed to campaigns, mailed all the same" if out else "all subscribed to campaigns",
             f"a text of {counted(len(ask.args.body), 'character')}, sent exactly as written",
         ),
         columns=("recipient", "address", "campaigns"),
