@@ -36,6 +36,11 @@ class Deadlines(Room):
         )
         return [member.decode() for member in found]
 
+    def at(self, member: str) -> int | None:
+        """When this is due, ms; None when it is not (any more)."""
+        found: Any = self.client.zscore(self.keys.deadlines, member)
+        return int(found) if found is not None else None
+
     def apply(self, member: str) -> Answer:
         """Do what is due. REPEATED when it was done, is not due (any more), or was overtaken by a decision."""
         kind, _, subject = member.partition(":")

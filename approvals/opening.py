@@ -27,6 +27,7 @@ def open_store(settings: Settings, *, tenant: str) -> Opened:
         StateKeysError: VOBO_STATE_KEYS cannot be used.
         RedisUnreachable: nobody answers at REDIS_URL.
         UnsafeRedis: the server could lose or evict what waits for a decision.
+        StoreUnusable: it cannot save to its disk.
     """
     vault = Vault.from_text(settings.state_keys.get_secret_value())
     client = connect(settings.redis_url)

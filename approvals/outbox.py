@@ -11,6 +11,9 @@ Kind = Literal[
     "opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct", "undo", "report", "picture"
 ]
 
+#: Until an entry that cannot be read is looked at again.
+UNREADABLE_MS = 300_000
+
 
 class Outbox(Room):
     """Written by every verb, drained by one leading relay."""
@@ -22,10 +25,21 @@ class Outbox(Room):
         return codec.entry(entry_id, self.row(self.keys.entry(entry_id)))
 
     def due(self, limit: int = 50) -> list[OutboxEntry]:
-        """Entries to send now, the longest owed first. `sending` marks one whose last attempt may have arrived."""
+        """Entries to send now, the longest owed first. `sending` marks one whose last attempt may have arrived.
+
+        What this version cannot read (a newer one wrote it) stays owed for later, and ops is told once.
+        """
         found: list[Any] = self.client.zrange(self.keys.outbox, "-inf", self.now(), byscore=True, offset=0, num=limit)
-        entries = (self.load(entry_id.decode()) for entry_id in found)
+        entries = (self._readable(entry_id.decode()) for entry_id in found)
         return [entry for entry in entries if entry is not None]
+
+    def _readable(self, entry_id: str) -> OutboxEntry | None:
+        try:
+            return self.load(entry_id)
+        except ValueError:
+            self.postpone(entry_id, delay_ms=UNREADABLE_MS, error="cannot be read")
+            self.alarm(f"unsent:{entry_id}", event="entry_unsent", reason="this version cannot read what is owed")
+            return None
 
     def begin(self, entry_id: str, *, token: str) -> OutboxEntry | None:
         """Mark an entry as being sent. None when nothing is owed or another relay that still leads is at it.

@@ -16,6 +16,7 @@ from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 
 from approvals.errors import ApprovalsError
 from approvals.redis_address import Address, RedisUrlError, without_password
+from approvals.redis_refusals import NO_DISK, StoreUnusable, refusal
 from approvals.replicas import ReplicatedRedis
 from approvals.sentinel_connections import WholeAnswers, WholeEncryptedAnswers
 
@@ -62,6 +63,7 @@ def check_server(client: redis.Redis) -> list[str]:
     Raises:
         RedisUnreachable: no answer, or the credentials are refused.
         UnsafeRedis: too old, a replica, or it evicts keys when its memory is full.
+        StoreUnusable: it cannot save to its disk, and refuses even to be asked over a new connection.
     """
     try:
         info: dict[str, Any] = client.info()
@@ -71,6 +73,8 @@ def check_server(client: redis.Redis) -> list[str]:
     except (RedisConnectionError, RedisTimeoutError, InvalidResponse) as error:
         raise RedisUnreachable(_why_unreachable(client, error)) from None
     except RedisError as error:
+        if str(error).startswith(NO_DISK):
+            raise StoreUnusable(str(refusal(error))) from None
         if "DB index" in str(error):
             raise UnsafeRedis(
                 "REDIS_URL ends in the number of a database that the server does not have; 0 is the first."

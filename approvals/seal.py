@@ -10,12 +10,11 @@ from typing import Any
 import rfc8785
 
 from approvals.errors import ApprovalsError
+from policies.number_bounds import MAX_DECIMAL_EXPONENT, MAX_INTEGER_BITS, written_out
 
 SCHEMA = "vobo.seal/1"
 SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 64
-MAX_DECIMAL_EXPONENT = 400  # written out in full, a decimal stays readable and cannot fill the memory
-MAX_INTEGER_BITS = 4096  # Python refuses to write out much longer ones; no amount or id comes near
 
 
 class UnsealableError(ApprovalsError):
@@ -141,10 +140,9 @@ def _large(value: int, place: str) -> str:
 
 def _decimal(value: Decimal, place: str) -> str:
     """Fixed notation with the digits as written: 1.50 stays 1.50, 1E+2 becomes 100, -0.0 becomes 0.0."""
-    exponent = value.as_tuple().exponent
-    if not isinstance(exponent, int):
+    if not value.is_finite():
         raise UnsealableError(f"{_at(place)} is {value}; a decimal must be finite. Refuse it where it comes in.")
-    if max(abs(exponent), abs(value.adjusted())) > MAX_DECIMAL_EXPONENT:
+    if not written_out(value):
         raise UnsealableError(f"{_at(place)} has an exponent beyond {MAX_DECIMAL_EXPONENT}; bound it first.")
     return format(value.copy_abs() if value.is_zero() else value, "f")
 

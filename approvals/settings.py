@@ -30,8 +30,8 @@ FIXES = {
     "VOBO_STATE_KEYS": "Set it to one or more base64 keys of 32 bytes, newest first, the same for bot and worker."
     " `vobo keys new` makes one.",
     "SLACK_BOT_TOKEN": "Set it to the bot token (xoxb-...) of your Slack app; see OAuth & Permissions in its settings.",
-    "SLACK_APP_TOKEN": "Set it to an app-level token (xapp-...) with connections:write, or use HTTP mode:"
-    " set SLACK_SIGNING_SECRET and PORT.",
+    "SLACK_APP_TOKEN": "Set it to an app-level token (xapp-...) with connections:write, made under Basic Information in"
+    " the Slack app's settings, or use HTTP mode: set SLACK_SIGNING_SECRET and PORT.",
     "SLACK_SIGNING_SECRET": "Set it to the signing secret under Basic Information in the Slack app's settings.",
     "VOBO_OPS_CHANNEL": "Set it to the id of the channel (C...) where ops reads alerts, and invite the bot there.",
     "VOBO_AGENT": "Set it to package.module:factory, for example worker.refund_desk:build_agent.",
@@ -73,7 +73,8 @@ class LawSettings(BaseSettings):
             return cls(**overrides)
         except ValidationError as refused:
             lines = [cls._told(error) for error in refused.errors()]
-            if any(" is not set. " in line for line in lines) and not Path(DOT_ENV).is_file():
+            looked_here = "_env_file" not in overrides
+            if looked_here and any(" is not set. " in line for line in lines) and not Path(DOT_ENV).is_file():
                 lines.append(NO_DOT_ENV.format(place=Path.cwd()))
             raise SettingsRefused("\n".join(lines)) from None
 
@@ -122,6 +123,7 @@ class Settings(LawSettings):
     ledger_url: str = Field("sqlite:///.var/ledger.db", alias="VOBO_LEDGER_URL")
     anchor_key: SecretStr | None = Field(None, alias="VOBO_ANCHOR_KEY")
     ops_channel: str | None = Field(None, alias="VOBO_OPS_CHANNEL")
+    alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
     health_port: int | None = Field(None, alias="VOBO_HEALTH_PORT", ge=0, le=65535)
     health_host: str = Field("127.0.0.1", alias="VOBO_HEALTH_HOST")
 

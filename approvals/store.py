@@ -16,7 +16,7 @@ from approvals.deadlines import Deadlines
 from approvals.deliveries import Deliveries
 from approvals.effects import Effects
 from approvals.inbox import Inbox
-from approvals.keys import Keys
+from approvals.keys import PROBED, Keys
 from approvals.known_secrets import NO_SECRETS, KnownSecrets
 from approvals.ledger_stream import LedgerStream
 from approvals.operators import Operators
@@ -36,6 +36,8 @@ from approvals.weekly import WeeklyReports
 
 ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 ID_LENGTH = 12  # 60 bits
+#: So soon a probe is gone again.
+PROBE_MS = 10_000
 
 
 def random_id() -> str:
@@ -102,9 +104,9 @@ class Store:
         """The store's clock, in milliseconds."""
         return self._room.now()
 
-    def ping(self) -> None:
-        """Raise what redis-py raises when the server does not answer."""
-        self._room.client.ping()
+    def probe(self) -> None:
+        """Write something that ends by itself; raise what redis-py raises when the server does not take it."""
+        self._room.client.set(f"{self.keys.prefix}{PROBED}", b"", px=PROBE_MS)
 
     def new_id(self, prefix: str) -> str:
         """A fresh id that tells what it names: `new_id("call")` is `call_` and twelve characters."""

@@ -36,6 +36,15 @@ class Switches(Room):
             said["worker_undoable"] = " ".join(sorted(set(undoable)))
         self.client.hset(self.keys.switches, mapping=said)
 
+    def set_installed(self, installed: bool) -> None:  # noqa: FBT001 - the one thing it says, read as its name
+        """Whether the workspace has the app, where it installs it by itself; what is owed to it waits while not."""
+        self.client.hset(self.keys.switches, "installed", "1" if installed else "0")
+
+    def removed(self) -> bool:
+        """Whether the workspace has removed the app, or not installed it yet."""
+        stored: Any = self.client.hget(self.keys.switches, "installed")
+        return bool(stored == b"0")
+
     def worker_law(self) -> str | None:
         """The version of the law that the worker judged by last; None when none has started yet."""
         stored: Any = self.client.hget(self.keys.switches, "worker_law")

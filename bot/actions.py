@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 
-from approvals.models import BatchView, Decision, Person
+from approvals.models import BatchView, Call, Decision, Person
 from approvals.outcomes import Answer, Outcome
 from bot.asker import asker_of, tell
 from bot.authority import Verdict, known, refuse_by_law, reviewer
 from bot.card_text import pending
-from bot.deciding import after_decision, decided, decision, refuse_changed, wanted
+from bot.deciding import after_decision, decided, decision, in_words, refuse_changed, wanted
 from bot.deps import Deps
 from bot.details import fully_readable
 from bot.errors import Refused
 from bot.ids import BatchRef, read_batch_ref, read_call_ref
 from bot.language import say
 from bot.payloads import Click, Sender
-from bot.sentences import sentence
 
 
 def approve(deps: Deps, click: Click) -> None:
@@ -31,7 +30,7 @@ def approve(deps: Deps, click: Click) -> None:
     )
     after_decision(deps, call, person, answer)
     if answer.outcome is not Outcome.OK or answer.detail.get("verdict") == "pending":
-        tell(deps, asker_of(click), sentence(answer))
+        tell(deps, asker_of(click), in_words(deps, call, person, answer, "approve"))
 
 
 def approve_all(deps: Deps, click: Click) -> None:
@@ -94,11 +93,7 @@ def decide_many(
             continue
         person = person or known(deps, sender, call)
         try:
-            refuse_by_law(deps, sender, call, person, verdict, call.content.requirement)
-            if verdict == "approve" and not fully_readable(call):
-                raise Refused(_unreadable())  # noqa: TRY301 - one refusal among several, told with the others
-            if verdict == "approve":
-                refuse_changed(deps, call)
+            refuse_verdict(deps, sender, call, person, verdict)
         except Refused as refused:
             told.append((key, str(refused), None))
             continue
@@ -106,8 +101,22 @@ def decide_many(
         word = word.model_copy(update={"reason": reason, "correction": correction})
         answer = _one_of_many(deps, ref, word, person)
         after_decision(deps, call, person, answer)
-        told.append((key, sentence(answer, verb=verdict), answer))
+        told.append((key, in_words(deps, call, person, answer, verdict), answer))
     return told
+
+
+def refuse_verdict(deps: Deps, sender: Sender, call: Call, person: Person, verdict: Verdict) -> None:
+    """What speaks against a verdict before the store is asked.
+
+    Raises:
+        Refused: the law does not let this person give it, or nobody may approve what is there.
+    """
+    refuse_by_law(deps, sender, call, person, verdict, call.content.requirement)
+    if verdict != "approve":
+        return
+    if not fully_readable(call):
+        raise Refused(_unreadable())
+    refuse_changed(deps, call)
 
 
 def _unreadable() -> str:

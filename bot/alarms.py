@@ -6,6 +6,7 @@ from bot.alerts import alert_message
 from bot.blocks import Message
 from bot.language import say
 from bot.text import inert
+from bot.what_words import capital, full_stop
 
 
 def frozen_alert(frozen: str | None) -> Message:
@@ -18,7 +19,7 @@ def frozen_alert(frozen: str | None) -> Message:
         "Decisions go on; what is approved waits, and lapses. Compare `vobo ledger` with the providers, settle what"
         " differs, then run `vobo unfreeze --reconciled`."
     )
-    text = say("No effect can happen: {reason}.", reason=inert(frozen, 600))
+    text = f"{say('No effect can happen.')} {inert(full_stop(capital(frozen)), 600)}"
     return alert_message(say("Everything is frozen"), text, fix)
 
 
@@ -80,6 +81,41 @@ def _anchor(text: str) -> Message:
     return alert_message(say("The ledger is anchored"), said, fix)
 
 
+def _not_kept(day: str) -> Message:
+    text = say(
+        "On {day} the ledger's database refused an event even when it came alone. All others are kept; in its place"
+        " stands a row that says why.",
+        day=inert(day, 20),
+    )
+    fix = say(
+        "`vobo ledger --type not_kept` lists such rows. What the event said stands in `ledger_personal`, kind `event`."
+        " Tell the maintainers why it was refused."
+    )
+    return alert_message(say("An event could not be kept"), text, fix)
+
+
+def _gate(call: str) -> Message:
+    text = say(
+        "Call `{call}` could not be taken through the gate: something failed there that nobody foresaw. The other calls"
+        " of its card go on.",
+        call=inert(call, 100),
+    )
+    fix = say(
+        "The worker's log says where it failed: most often a validator or a tool of the team's. Repair that; while the"
+        " call is approved it is tried again every few seconds, until its approval lapses."
+    )
+    return alert_message(say("A call cannot be carried out"), text, fix)
+
+
+def _unsent(entry: str) -> Message:
+    text = say(
+        "The message `{entry}` could not be made or sent: something failed that nobody foresaw. All others go on.",
+        entry=inert(entry, 200),
+    )
+    fix = say("The bot's log says where it failed. It is tried again with growing pauses.")
+    return alert_message(say("A message cannot be made"), text, fix)
+
+
 #: The first word of a subject -> its message.
 ALARMS: Mapping[str, Callable[[str], Message]] = {
     "seal": _seal,
@@ -87,4 +123,7 @@ ALARMS: Mapping[str, Callable[[str], Message]] = {
     "tool": _tool,
     "secret": _secret,
     "anchor": _anchor,
+    "not_kept": _not_kept,
+    "gate": _gate,
+    "unsent": _unsent,
 }

@@ -1,67 +1,124 @@
-"""What ops is told: one message per matter, updated in place, never with data of customers."""
+"""What ops is told: one message per matter, updated in place, with personal values of customers masked."""
 
-from approvals.lifecycle import RunState, State
+from approvals.lifecycle import Cause, RunState, State
 from approvals.models import BatchView, Call, Run
-from bot.blocks import Block, Message, header, section
-from bot.language import say, say_count
+from bot.became_words import approvers, why_expired
+from bot.blocks import Block, Message, header, section, when
+from bot.language import say, say_list
 from bot.state_words import call_is, run_is
 from bot.text import cut, inert
+from bot.what_words import capital, full_stop, safe_headline, what_of
+
+#: Different sentences about why the calls of one card expired.
+_WHYS = 3
 
 
 def expired_alert(view: BatchView, link: str | None = None) -> Message:
-    """Nobody decided in time, or the card could not be posted: one line, with a link where there is a card."""
+    """Nobody decided in time, or the card could not be posted: what expired, who had approved, where the card is."""
     lost = [call for call in view.calls if call.state is State.EXPIRED]
-    card = f"<{link}|{say('The card')}>" if link else say("The card")
-    place = {"card": card, "radius": inert(view.batch.radius, 200)}
+    what = inert(what_of(lost or view.calls), 400)
     if view.batch.posted_at is None:
-        what = say_count(
-            len(lost),
-            "{card} on *{radius}* could not be posted within an hour: {number} call expired. Nothing of it ran.",
-            "{card} on *{radius}* could not be posted within an hour: {number} calls expired. Nothing of it ran.",
-            **place,
-        )
+        said = say("*{what}* could not be posted within an hour and expired; nothing ran.", what=what)
+        again = ""
     else:
-        what = say_count(
-            len(lost),
-            "{card} on *{radius}* was not decided in time: {number} call expired. Nothing of it ran.",
-            "{card} on *{radius}* was not decided in time: {number} calls expired. Nothing of it ran.",
-            **place,
-        )
-    run = view.run
-    whose = say(
+        missing = [f"{capital(why)}." for why in dict.fromkeys(map(why_expired, lost))]
+        expired = say("*{what}* expired; nothing ran.", what=what)
+        said = " ".join([expired, *(inert(why, 300) for why in missing[:_WHYS])])
+        again = say("<@{requester}> can press *Ask again* on the card.", requester=view.run.requester)
+    fix = say("Look at who is entitled and reachable.")
+    return alert_message(
+        say("A card expired"), " ".join([said, *_open(link), _whose(view.run)]), f"{fix} {again}".strip()
+    )
+
+
+def _open(link: str | None) -> list[str]:
+    return [f"<{link}|{say('Open the card')}>"] if link else []
+
+
+def _whose(run: Run) -> str:
+    return say(
         "Run `{run}`, asked by <@{requester}> in <#{channel}>.",
         run=run.id,
         requester=run.requester,
         channel=run.channel,
     )
-    fix = say("Look at who is entitled and reachable, then ask the agent again.")
-    return alert_message(say("A card expired"), f"{what} {whose}", fix)
 
 
-def unknown_alert(call: Call, run: Run, marked: tuple[str, str] | None = None) -> Message:
-    """An effect was begun and nobody knows how it ended. `marked` is the first of two operators' words."""
-    what = say(
-        "*{outcome}*: call `{call}` of tool `{tool}`, run `{run}` in <#{channel}>.",
-        outcome=_outcome(call.state),
+def lapsed_alert(view: BatchView, link: str | None = None) -> Message:
+    """People said yes and it did not happen in time: nobody would notice otherwise."""
+    lost = [call for call in view.calls if call.cause is Cause.LAPSED]
+    said = say(
+        "*{what}* was approved and did not run before the approval became too old; nothing of it happened.",
+        what=inert(what_of(lost or view.calls), 400),
+    )
+    fix = say(
+        "Find out what kept it from running: a freeze, no worker, no bot, or Slack, which must have said within a"
+        " minute that whoever approved still may. Then ask the agent again."
+    )
+    return alert_message(say("An approval lapsed"), " ".join([said, *_open(link), _whose(view.run)]), fix)
+
+
+def unknown_alert(
+    call: Call,
+    run: Run,
+    marked: tuple[str, str] | None = None,
+    *,
+    link: str | None = None,
+    answered_at: int | None = None,
+) -> Message:
+    """An effect was begun and nobody knows how it ended. `marked` is the first of two operators' words.
+
+    `answered_at` is when the agent is told that nobody knows (ms); None when it has been told, or needs no telling.
+    """
+    why = f" {inert(full_stop(capital(call.reason)), 300)}" if call.reason else ""
+    told = f"*{_outcome(call.state)}*.{why}{_one_of_two(marked)}"
+    text = "\n".join([begun(call, link), told, ids(call, run, call.idempotency_key)])
+    if call.state is not State.UNKNOWN:
+        return alert_message(say("Unknown outcome"), text, say("Nothing is left to do."))
+    return alert_message(
+        say("Unknown outcome"),
+        text,
+        say(
+            "Ask the provider again, or look it up there by the idempotency key and mark the call as done or not done."
+        ),
+        certain=say("It was approved, and begun exactly once. It is never tried again, whatever is pressed here."),
+        unclear=_unclear(answered_at),
+    )
+
+
+def begun(call: Call, link: str | None) -> str:
+    """`Mail 36 people · approved by Bruno, begun at 11:18 · Open the card`; mrkdwn."""
+    names = inert(say_list(approvers(call)), 200)
+    parts = [say("approved by {names}", names=names) if names else say("approved by policy")]
+    parts += [say("begun {time}", time=instant(call.claimed_at))] if call.claimed_at else []
+    return " · ".join([f"*{inert(safe_headline(call), 300)}*", ", ".join(parts), *_open(link)])
+
+
+def ids(call: Call, run: Run, key: str) -> str:
+    """What one looks things up by; mrkdwn."""
+    place = say(
+        "Call `{call}` of tool `{tool}`, run `{run}` in <#{channel}>.",
         call=call.key,
         tool=inert(call.tool, 100),
         run=run.id,
         channel=run.channel,
     )
-    why = f" {inert(call.reason, 300)}." if call.reason else ""
-    text = f"{what}{why} {say('Idempotency key `{key}`.', key=call.idempotency_key)}"
-    if call.state is not State.UNKNOWN:
-        return alert_message(say("Unknown outcome"), text, say("Nothing is left to do."))
-    return alert_message(
-        say("Unknown outcome"),
-        f"{text} {_one_of_two(*marked)}" if marked else text,
-        say(
-            "Ask the provider again, or look it up there by the idempotency key and mark the call as done or not done."
-        ),
-        certain=say("It was approved, and begun exactly once. It is never tried again, whatever is pressed here."),
-        unclear=say(
-            "Whether it took effect. The agent is told nothing else until this is settled, or its time is over."
-        ),
+    return f"{place} {say('Idempotency key `{key}`.', key=key)}"
+
+
+def instant(at_ms: int) -> str:
+    """An instant in the reader's own time zone; mrkdwn."""
+    shown = when(at_ms, "{date_short_pretty} {time}")
+    return f"<!date^{shown['timestamp']}^{shown['format']}|{shown['fallback']}>"
+
+
+def _unclear(answered_at: int | None) -> str:
+    if answered_at is None:
+        return say("Whether it took effect. The agent has been told that nobody knows.")
+    return say(
+        "Whether it took effect. The agent waits until this is settled, or until {time}, when it is told that nobody"
+        " knows.",
+        time=instant(answered_at),
     )
 
 
@@ -77,32 +134,39 @@ def _outcome(state: State) -> str:
             return say("Settled: {state}", state=call_is(state))
 
 
-def _one_of_two(name: str, happened: str) -> str:
-    who = inert(name, 80)
-    if happened == State.SUCCEEDED:
-        return say("{name} says: done; a second operator must say the same.", name=who)
-    return say("{name} says: not done; a second operator must say the same.", name=who)
+def _one_of_two(marked: tuple[str, str] | None) -> str:
+    if marked is None:
+        return ""
+    who = inert(marked[0], 80)
+    if marked[1] == State.SUCCEEDED:
+        return f" {say('{name} says: done; a second operator must say the same.', name=who)}"
+    return f" {say('{name} says: not done; a second operator must say the same.', name=who)}"
 
 
 def failed_alert(run: Run) -> Message:
-    """A run cannot go on by itself."""
-    text = say(
-        "Run `{run}` in <#{channel}>: {state}. {reason}.",
-        run=run.id,
-        channel=run.channel,
-        state=run_is(run.state),
-        reason=inert(run.reason or say("no reason was given"), 600),
-    )
+    """A run cannot go on by itself, or what became of one that could not."""
+    where = say("Run `{run}` in <#{channel}>: {state}.", run=run.id, channel=run.channel, state=run_is(run.state))
+    if run.state is RunState.STOPPED and run.cancelled_by:
+        reason = say("Cancelled by {name}.", name=inert(run.cancelled_name or run.cancelled_by, 80))
+    else:
+        reason = inert(full_stop(capital(run.reason or say("no reason was given"))), 600)
     title = say("A run was interrupted")
-    if run.state is not RunState.FAILED:
-        return alert_message(title, text, say("It was taken up again; nothing is left to do."))
-    return alert_message(
-        title,
-        text,
-        say("Repair the cause, then put it back in the queue. `vobo show {run}` tells its story.", run=run.id),
-        certain=say("Its state is kept. What its calls did is recorded, and is not done again when it is taken up."),
-        unclear=say("Whether it would get any further now."),
-    )
+    if run.state is RunState.FAILED:
+        return alert_message(
+            title,
+            f"{where} {reason}",
+            say("Repair the cause, then put it back in the queue. `vobo show {run}` tells its story.", run=run.id),
+            certain=say(
+                "Its state is kept. What its calls did is recorded, and is not done again when it is taken up."
+            ),
+            unclear=say("Whether it would get any further now."),
+        )
+    if run.state is RunState.STOPPED:
+        over = say("Nothing; it is over and does not go on. What its calls did is in its thread.")
+        return alert_message(title, f"{where} {reason}", over)
+    if run.state is RunState.COMPLETED:
+        return alert_message(title, where, say("Nothing; it was taken up again and has come to its end."))
+    return alert_message(title, where, say("It was taken up again; nothing is left to do."))
 
 
 def slack_alert(what: str, channel: str, error: str) -> Message:

@@ -14,12 +14,15 @@ from bot.ack_time import TimedApp
 from bot.asker import Asker, asker_of
 from bot.deps import Deps
 from bot.ids import ActionId
+from bot.language import say
+from bot.modals import Answered, Next, refusal
 from bot.opening_modals import OPENINGS
 from bot.operating import MARKING, OPERATING
 from bot.payloads import (
     Click,
     Submission,
     read_click,
+    read_event_time,
     read_home_opened,
     read_mention,
     read_revoked,
@@ -30,7 +33,7 @@ from bot.payloads import (
 )
 from bot.readers import speaking_to
 from bot.undo_settling import UNDO_MARKING, UNDO_OPERATING
-from bot.views import SUBMISSIONS, Errors
+from bot.views import SUBMISSIONS
 from bot.work import explained, later, once
 
 #: Bolt acknowledges from this pool; with its default of five threads a burst of clicks would be answered too late.
@@ -101,15 +104,15 @@ def _clicked(deps: Deps, work: Callable[[Deps, Click], None]) -> Callable[..., N
     return handle
 
 
-def _submitted(deps: Deps, submit: Callable[[Deps, Submission], Errors]) -> Callable[..., None]:
+def _submitted(deps: Deps, submit: Callable[[Deps, Submission], Answered]) -> Callable[..., None]:
     def handle(ack: Ack, body: dict[str, Any]) -> None:
         with speaking_to(deps.store, who_sent(body), deps.language):
             try:
-                errors = submit(deps, read_submission(body))
-            except Exception as error:  # noqa: BLE001 - the modal is open: the person reads it at its first input
-                errors = {first_input(body): explained(deps, error)}
-        if errors:
-            ack(response_action="errors", errors=errors)
+                answer = submit(deps, read_submission(body))
+            except Exception as error:  # noqa: BLE001 - the modal is open: the person reads it there
+                answer = refused_there(body, explained(deps, error))
+        if answer:
+            ack(**_in_slacks_words(answer))
         else:
             ack()
 
@@ -143,8 +146,8 @@ def _home_opened(deps: Deps) -> Callable[..., None]:
 
 
 def _uninstalled(deps: Deps) -> Callable[..., None]:
-    def handle() -> None:
-        deps.uninstalled()
+    def handle(body: dict[str, Any]) -> None:
+        deps.uninstalled(read_event_time(body))
 
     return handle
 
@@ -152,7 +155,7 @@ def _uninstalled(deps: Deps) -> Callable[..., None]:
 def _revoked(deps: Deps) -> Callable[..., None]:
     def handle(body: dict[str, Any]) -> None:
         if deps.bot_user in read_revoked(body):  # a member's own token may be revoked as well
-            deps.uninstalled()
+            deps.uninstalled(read_event_time(body))
 
     return handle
 
@@ -170,16 +173,25 @@ def _failed(deps: Deps) -> Callable[..., BoltResponse]:
     def handle(error: Exception, body: dict[str, Any]) -> BoltResponse:
         """What nobody could read: acknowledged, so that Slack does not send it again, and logged."""
         with speaking_to(deps.store, who_sent(body), deps.language):
-            sentence = explained(deps, error)
+            answer = refused_there(body, explained(deps, error))
         if body.get("type") == "view_submission":
-            errors = {"response_action": "errors", "errors": {first_input(body): sentence}}
-            return BoltResponse(status=200, body=json.dumps(errors), headers={"content-type": ["application/json"]})
+            said = json.dumps(_in_slacks_words(answer))
+            return BoltResponse(status=200, body=said, headers={"content-type": ["application/json"]})
         return BoltResponse(status=200, body="")
 
     return handle
 
 
-def first_input(body: dict[str, Any]) -> str:
-    """The block id of a modal's first input, where a sentence about the whole belongs."""
-    blocks = body.get("view", {}).get("blocks", [])
-    return next((str(block["block_id"]) for block in blocks if block.get("type") == "input"), "reason")
+def refused_there(body: dict[str, Any], sentence: str) -> Answered:
+    """A sentence about the whole of a submitted window: at its first input, or in its place when it has none."""
+    view = body.get("view", {})
+    inputs = [str(block["block_id"]) for block in view.get("blocks", []) if block.get("type") == "input"]
+    if inputs:
+        return {inputs[0]: sentence}
+    return Next("update", refusal(say("Nothing was decided"), sentence))
+
+
+def _in_slacks_words(answer: Answered) -> dict[str, Any]:
+    if not isinstance(answer, Next):
+        return {"response_action": "errors", "errors": answer}
+    return {"response_action": answer.action, **({"view": answer.view} if answer.view else {})}

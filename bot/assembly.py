@@ -4,13 +4,17 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prometheus_client import CollectorRegistry
 
+from approvals.alert_webhook import AlertWebhook
 from approvals.health import Health
 from approvals.metrics import Timings, exposed
 from approvals.opening import open_store
+from approvals.outages import OutageWatch
+from approvals.store import Store
+from approvals.usable import trouble
 from approvals.vault import Vault
 from bot.deps import Deps
 from bot.fleet import Fleet, Front
@@ -33,6 +37,7 @@ class Bot:
     front: Served | Fleet
     transports: tuple[Transport, ...]
     health: Health | None
+    outages: OutageWatch
 
     @property
     def deps(self) -> Deps:
@@ -53,9 +58,11 @@ class Bot:
             transport.start()
         if self.health:
             self.health.start()
+        self.outages.start()
 
     def stop(self) -> None:
         """Receive nothing more, finish what was begun, then stop sending. What is still owed stays owed."""
+        self.outages.stop()
         for transport in self.transports:
             transport.stop()
         self.front.stop()
@@ -100,7 +107,7 @@ def assemble(settings: BotSettings) -> Bot:
     if settings.app_token:
         transports.append(SocketTransport(served.app, settings.app_token.get_secret_value(), client))
     transports += http_transport(settings, served)
-    bot = Bot(served, tuple(transports), None)
+    bot = Bot(served, tuple(transports), None, outage_watch(settings, opened.store))
     return healthy(bot, settings, lambda: exposed(served.deps.store, timings))
 
 
@@ -121,8 +128,8 @@ def assemble_fleet(settings: BotSettings) -> Bot:
     def one(law: Law) -> Callable[[str], Served]:
         team = law.reviewers.team
 
-        def uninstalled() -> None:
-            installations.forget(team)
+        def uninstalled(at: int) -> None:
+            installations.forget(team, at)
             fleet.look()
 
         def made(token: str) -> Served:
@@ -136,12 +143,17 @@ def assemble_fleet(settings: BotSettings) -> Bot:
     def leads(team: str) -> bool:
         return stores[team].store.outbox.lead(name, ttl_ms=LEAD_MS)
 
+    def noted(team: str, installed: bool) -> None:  # noqa: FBT001 - handed on as it comes
+        stores[team].store.switches.set_installed(installed)
+
     secret = settings.client_secret.get_secret_value() if settings.client_secret else ""
     tokens = Tokens(installations, slack_client(settings), secret, leads, time.time)
-    fleet = Fleet({law.reviewers.team: one(law) for law in laws}, tokens, told)
+    fleet = Fleet({law.reviewers.team: one(law) for law in laws}, tokens, told, noted)
     flow = installing(settings, slack_client(settings), installations, stores, lambda _team: fleet.look())
     transports = http_transport(settings, fleet, flow)
-    return healthy(Bot(fleet, tuple(transports), None), settings, lambda: timings.registry)
+    first, *rest = (opened.store for opened in stores.values())
+    watch = outage_watch(settings, first)  # one server keeps them all
+    return healthy(Bot(fleet, tuple(transports), None, watch), settings, lambda: exposed(first, timings, *rest))
 
 
 def healthy(bot: Bot, settings: BotSettings, metrics: Callable[[], CollectorRegistry]) -> Bot:
@@ -149,7 +161,12 @@ def healthy(bot: Bot, settings: BotSettings, metrics: Callable[[], CollectorRegi
     if settings.health_port is None:
         return bot
     health = Health(settings.health_port, bot.missing, settings.health_host, metrics=metrics())
-    return Bot(bot.front, bot.transports, health)
+    return replace(bot, health=health)
+
+
+def outage_watch(settings: BotSettings, store: Store) -> OutageWatch:
+    """Tells ops when this process cannot use the store. Once for all workspaces."""
+    return OutageWatch(lambda: trouble(store), AlertWebhook(settings.alert_webhook).send, "the bot")
 
 
 def http_transport(settings: BotSettings, front: Front, flow: Installing | None = None) -> list[Transport]:

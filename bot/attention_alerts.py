@@ -5,6 +5,7 @@ from approvals.models import BatchView, Call, Run
 from bot.alerts import alert_message
 from bot.blocks import Message
 from bot.language import say, say_count, say_list
+from bot.radius import radius_on
 from bot.text import inert
 
 
@@ -43,7 +44,7 @@ def quiet_alert(view: BatchView, link: str | None = None) -> Message:
         "{card} on *{radius}* waits, and too few of those who may decide it are awake: whoever has quiet hours was not"
         " notified. The next tier, if there is one, was asked at once. Run `{run}` in <#{channel}>.",
         card=card,
-        radius=inert(view.batch.radius, 200),
+        radius=inert(radius_on(view), 200),
         run=view.run.id,
         channel=view.run.channel,
     )

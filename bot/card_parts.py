@@ -8,6 +8,8 @@ from approvals.preview import Preview, Row
 from approvals.seal import short_seal
 from bot.agent_names import of_call
 from bot.allowance import Allowance
+from bot.approval_words import asks_twice, comes_next
+from bot.became_words import APART, Around
 from bot.blocks import (
     Block,
     actions,
@@ -31,7 +33,7 @@ from bot.drift_words import drift_asked, drift_lines
 from bot.ids import ActionId, CallRef, call_block, decided_block
 from bot.language import say, say_count
 from bot.standing import CardLaw, standing
-from bot.text import cut, escaped_within, inert, mask, one_line
+from bot.text import cut, escaped_within, few_lines, inert, mask, one_line
 from bot.who_words import so_far
 
 #: Characters of one call's own text on a full card; with labels and buttons it stays under 1,100.
@@ -53,29 +55,35 @@ class Frame(NamedTuple):
     heading: bool = True
     who: bool = True
     words: bool = True
+    #: Whether nothing else has to be decided before the call runs.
+    alone: bool = True
     #: The run's agent, named once below everything; a call of another one names it.
     agent: str = ""
+    #: For the calls that nobody has to decide any more.
+    around: Around = APART
 
 
 def call_blocks(call: Call, law: CardLaw, frame: Frame) -> list[Block]:
     """One call, as its reviewer needs it: at most three blocks."""
     if call.state is not State.PENDING_REVIEW:
-        return [folded(call)]
+        return [folded(call, frame.around)]
     allowance = Allowance(min(MOST_TEXT, CALL_TEXT * FULL_CARD // max(1, frame.of)))
     body = _body(call, law, allowance, frame)
-    return [body, _controls(call, frame.of, more=allowance.cut), _small_print(call, frame.agent)]
+    return [body, _controls(call, frame, more=allowance.cut), _small_print(call, frame.agent)]
 
 
-def folded(call: Call) -> Block:
+def folded(call: Call, beside: Around = APART) -> Block:
     """A call that nobody has to decide any more, on two lines beside its details."""
-    words = "".join(map(_mrkdwn, status(call)))
+    words = "".join(map(_mrkdwn, status(call, beside)))
     text = f"*{call.number}. {inert(call.content.preview.headline, 250)}*\n{words}"
-    return section(text, _details_button(call), decided_block(call.key))
+    return section(text, _details_button(call, say("Details"), FULL_CARD), decided_block(call.key))
 
 
 def agents_words(call: Call, most: int = 160) -> str:
     """An excerpt of what the agent said beside the call; it is not what is decided, and all of it is in the details."""
-    return cut(one_line(call.content.reason or ""), most)
+    words = one_line(call.content.reason or "")
+    end = words.rfind(". ", most // 3, most - 1)
+    return f"{words[: end + 1]} …" if len(words) > most and end > 0 else cut(words, most)
 
 
 def own_words(words: str) -> Block:
@@ -98,7 +106,7 @@ def _body(call: Call, law: CardLaw, allowance: Allowance, frame: Frame) -> Block
     who = allowance.take(one_line(_who(call, law, frame)), 170 * wide)
     points = [allowance.take(one_line(text), most * wide) for text, most in _points(call)]
     allowance.cut = allowance.cut or len(preview.impact) > _IMPACTS
-    body = allowance.take(one_line(preview.body or ""), 120 * wide)
+    body = allowance.take(few_lines(preview.body or ""), 120 * wide)
     rows = [allowance.take(text, 85) for text in _rows(preview, call.key)] if not any(must) and not drifted else []
     words = allowance.take(agents_words(call), 160) if frame.words else ""
     parts = [_heading(call, headline)] if frame.heading else []
@@ -159,27 +167,38 @@ def _row(preview: Preview, row: Row, salt: str) -> str:
     return one_line(" · ".join(cells))
 
 
-def _controls(call: Call, of: int, *, more: bool) -> Block:
+def _controls(call: Call, frame: Frame, *, more: bool) -> Block:
     value = str(CallRef(call.key, call.version))
     approve = button(
-        say("Approve"), ActionId.APPROVE, value, style="primary", label=say("Approve call {number}", number=call.number)
+        say("Approve"), ActionId.APPROVE, value, style="primary", label=_aloud(say("Approve"), call, frame.of)
     )
-    if call.content.requirement.confirm or drift_asked([call]):
-        approve["confirm"] = _asked_twice(call, of)
-    reject = button(say("Reject"), ActionId.REJECT, value, label=say("Reject call {number}", number=call.number))
-    edit = button(say("Edit"), ActionId.EDIT, value, label=say("Edit call {number}", number=call.number))
-    details = _details_button(call, say("Details (more)") if more else say("Details"))
+    if asks_twice(call):
+        approve["confirm"] = _asked_twice(call, frame)
+    reject = button(say("Reject"), ActionId.REJECT, value, label=_aloud(say("Reject"), call, frame.of))
+    edit = button(say("Edit"), ActionId.EDIT, value, label=_aloud(say("Edit"), call, frame.of))
+    details = _details_button(call, say("Details (more)") if more else say("Details"), frame.of)
     deciding = [] if call.refreshing or not fully_readable(call) else [approve]
     editing = [] if call.refreshing or call.content.problem else [edit]
     return actions(call_block(call.key), *deciding, reject, *editing, details)
 
 
-def _asked_twice(call: Call, of: int) -> Block:
+def _aloud(shown: str, call: Call, of: int) -> str:
+    """What a screen reader says of a button: what is written on it, so that it can be called by that; then of what."""
+    what = one_line(call.content.preview.headline)
+    if of == 1:
+        return say("{button}: {what}", button=shown, what=what)
+    if of > FULL_CARD // 2:  # whatever is read aloud counts towards what Slack takes of one card
+        return say("{button}, call {number}", button=shown, number=call.number)
+    return say("{button}, call {number}: {what}", button=shown, number=call.number, what=cut(what, 45))
+
+
+def _asked_twice(call: Call, frame: Frame) -> Block:
     """What happens, in words, before it does."""
-    preview = call.content.preview
-    title = say("Approve: {what}?", what=cut(one_line(preview.headline), 85))
-    told = [drift_asked([call]), undo_of(call), *(preview.impact[:2] if of <= FULL_CARD // 2 else ())]
-    text = " · ".join(cut(one_line(part), 90) for part in told if part)
+    preview, roomy = call.content.preview, frame.of <= FULL_CARD // 2
+    title = say("Approve: {what}?", what=cut(one_line(preview.headline), 85 if roomy else 55))
+    told = [drift_asked([call]), cut(undo_of(call), 90 if roomy else 60), comes_next(call, alone=frame.alone)]
+    told += [cut(one_line(text), 60) for text in preview.impact[:2]] if roomy else []
+    text = " · ".join(part for part in told if part)
     return confirm(title, text, say("Approve"), style="danger" if irreversible(call) else "primary")
 
 
@@ -193,8 +212,7 @@ def _small_print(call: Call, run_agent: str) -> Block:
     return context(f"{which} · {tool}{seal}")
 
 
-def _details_button(call: Call, text: str = "") -> Block:
+def _details_button(call: Call, shown: str, of: int) -> Block:
     value = str(CallRef(call.key, call.version))
-    shown = text or say("Details")
-    found = button(shown, ActionId.DETAILS, value, label=say("Details of call {number}", number=call.number))
+    found = button(shown, ActionId.DETAILS, value, label=_aloud(shown, call, of))
     return {**found, "text": plain_text(shown, 30)}

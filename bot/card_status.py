@@ -2,13 +2,14 @@
 
 from approvals.lifecycle import Cause, State
 from approvals.models import Call
+from bot.became_words import APART, Around, approvers, why_expired
 from bot.blocks import Block, leaf, when
 from bot.canary_text import canary_end
 from bot.card_text import NAME
 from bot.common_reasons import shown_reason
-from bot.language import HOLE, around, say, say_list
-from bot.standing import standing
+from bot.language import HOLE, around, say, say_count, say_list
 from bot.text import cut, one_line
+from bot.what_words import full_stop
 
 
 def decided_by(call: Call) -> str:
@@ -16,8 +17,7 @@ def decided_by(call: Call) -> str:
     if call.state is State.REJECTED and call.cause is Cause.PERSON:
         rejected = [decision for decision in call.decisions if decision.verdict == "reject"]
         return cut(one_line(rejected[-1].name), NAME) if rejected else say("a person")
-    names = {decision.reviewer: cut(one_line(decision.name), NAME) for decision in call.decisions}
-    return say_list([names.get(user, user) for user in standing(call).approved_by])
+    return say_list(approvers(call))
 
 
 def decided_at(call: Call) -> int:
@@ -37,13 +37,13 @@ def approval(call: Call) -> list[Block]:
     return words
 
 
-def status(call: Call) -> list[Block]:
+def status(call: Call, beside: Around = APART) -> list[Block]:
     """What became of a call that nobody has to decide any more."""
     if ended := canary_end(call):
         return [leaf(ended, bold=True)]
     match call.state:
         case State.REJECTED:
-            return refusal(call)
+            return refusal(call, beside)
         case State.EXPIRED:
             return expiry(call)
         case State.PROPOSED:
@@ -51,10 +51,10 @@ def status(call: Call) -> list[Block]:
         case State.PENDING_REVIEW:
             return [leaf(say("Waiting for a decision."))]
         case _:
-            return [*approval(call), leaf(". "), *ending(call)]
+            return [*approval(call), leaf(". "), *ending(call, beside)]
 
 
-def ending(call: Call) -> list[Block]:
+def ending(call: Call, beside: Around = APART) -> list[Block]:
     """How far an approved call has come, without who approved it."""
     match call.state:
         case State.EXECUTING:
@@ -62,7 +62,7 @@ def ending(call: Call) -> list[Block]:
         case State.SUCCEEDED:
             return _timed(say("Done at {time}.", time=HOLE), call.ended_at) or [leaf(say("Done."), bold=True)]
         case State.FAILED:
-            why = cut(one_line(call.reason or say("the tool said no")), 250)
+            why = full_stop(cut(one_line(call.reason or say("the tool said no")), 250))
             return [leaf(say("Did not happen"), bold=True), leaf(f": {why}")]
         case State.UNKNOWN:
             return [
@@ -71,7 +71,35 @@ def ending(call: Call) -> list[Block]:
                 leaf(say("The provider is asked, then ops. It will not be tried again.")),
             ]
         case _:
-            return [leaf(say("Waiting to run."))]
+            return _waiting(call, beside)
+
+
+def _waiting(call: Call, beside: Around) -> list[Block]:
+    """What an approved call waits for: a worker, or, while it has no time to run by, the calls beside it."""
+    if call.execute_by is not None:
+        return [leaf(say("Waiting to run."))]
+    if beside.whole_run:
+        return [leaf(say("Runs once everything of this run is decided, or its time is over."))]
+    if not beside.waits_for:
+        return [leaf(say("Runs once the calls asked with it are decided, or their time is over."))]
+    calls = say_list([str(number) for number in beside.waits_for])
+    if beside.until is None:
+        said = say_count(
+            len(beside.waits_for),
+            "Runs once call {calls} is decided.",
+            "Runs once calls {calls} are decided.",
+            calls=calls,
+        )
+        return [leaf(said)]
+    said = say_count(
+        len(beside.waits_for),
+        "Runs once call {calls} is decided, or at {time} when its time ends.",
+        "Runs once calls {calls} are decided, or at {time} when their time ends.",
+        calls=calls,
+        time=HOLE,
+    )
+    before, after = around(said)
+    return [leaf(before), when(beside.until), leaf(after)]
 
 
 def _timed(said: str, at: int | None) -> list[Block]:
@@ -80,33 +108,37 @@ def _timed(said: str, at: int | None) -> list[Block]:
     return [leaf(before, bold=True), when(at), leaf(after)] if at else []
 
 
-def refusal(call: Call) -> list[Block]:
-    """Who or what refused, and why."""
+def refusal(call: Call, beside: Around = APART) -> list[Block]:
+    """Who or what refused, and why; and who had approved what did not run all the same."""
     reason = cut(one_line(shown_reason(call.reason or "")), 300)
     why = f": {reason}" if reason else "."
+    had = approvers(call)
+    ruled = f"{full_stop(why)} {say('{names} had approved.', names=say_list(had))}" if had else why
     match call.cause:
         case Cause.PERSON:
             kind = f" ({say('a corrected proposal is welcome')})" if _correction(call) else ""
             return [leaf(say("Rejected by {names}", names=decided_by(call)), bold=True), leaf(f"{kind}{why}")]
         case Cause.WITHDRAWN:
-            return [leaf(say("Withdrawn"), bold=True), leaf(why)]
+            by = beside.cancelled_by
+            return [leaf(say("Withdrawn by {name}", name=by) if by else say("Withdrawn"), bold=True), leaf(why)]
         case Cause.CAP | Cause.BUDGET:
-            return [leaf(say("Not run, a limit is reached"), bold=True), leaf(why)]
+            return [leaf(say("Not run, a limit is reached"), bold=True), leaf(ruled)]
         case Cause.VETO:
             return [leaf(say("Not run, a person refused the same before"), bold=True), leaf(why)]
         case _:
-            return [leaf(say("Refused by policy"), bold=True), leaf(why)]
+            return [leaf(say("Refused by policy"), bold=True), leaf(ruled)]
 
 
 def expiry(call: Call) -> list[Block]:
-    """Why time ended the call."""
+    """Why time ended the call, and who had approved it. Nothing of it ran."""
     match call.cause:
         case Cause.LAPSED:
-            why = say("the approval became too old before it could be used.")
+            names = say_list(approvers(call)) or say("policy")
+            why = say("approved by {names}, but that became too old before it could be used.", names=names)
         case Cause.UNPOSTED:
             why = say("its card could not be posted in time.")
         case _:
-            why = say("nobody decided in time. That is nobody's refusal.")
+            why = say("{why}. Nothing ran; it may be asked again.", why=why_expired(call))
             return [leaf(say("Expired"), bold=True), leaf(f": {why}")]
     return [leaf(say("Not run"), bold=True), leaf(f": {why}")]
 

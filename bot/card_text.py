@@ -8,6 +8,7 @@ from approvals.lifecycle import State
 from approvals.models import BatchView, Call
 from bot.agent_names import of_run
 from bot.language import say, say_count, say_list
+from bot.radius import radius_on
 from bot.text import clip, cut, inert, one_line
 from policies.money import Money
 from policies.requirement import Requirement, Spending
@@ -20,7 +21,7 @@ _REQUEST = 150
 HEADING = 125
 OPEN = frozenset({State.PROPOSED, State.PENDING_REVIEW, State.APPROVED, State.EXECUTING})
 #: `Delete 21 customers...`: what happens to how many of what, as previews write it.
-_COUNTED = re.compile(r"(?P<verb>[A-Z]\w+) (?P<number>\d{1,3}(?:,\d{3})*|\d+) (?P<noun>\w+)")
+_COUNTED = re.compile(r"(?P<verb>[A-Z]\w+) (?P<number>\d{1,3}(?:,\d{3})*|\d+) (?P<noun>\w+)(?:: (?P<which>.+))?")
 
 
 def pending(view: BatchView) -> list[Call]:
@@ -60,11 +61,11 @@ def title(view: BatchView) -> str:
         return say("To decide: {what}", what=one_line(waiting[0].content.preview.headline))
     if waiting:
         amount = f", {total(waiting)}" if total(waiting) else ""
-        return f"{_how_many(view, waiting)}: {view.batch.radius}{amount}"
+        return f"{_how_many(view, waiting)}: {radius_on(view)}{amount}"
     word = say("Settled") if settled(view) else say("Decided")
     if any(call.state is State.UNKNOWN for call in view.calls):
         word = say("Not settled")  # nothing on it runs any more, and somebody must still find out
-    return f"{word}: {view.batch.radius}{tally_of(view)}"
+    return f"{word}: {radius_on(view)}{tally_of(view)}"
 
 
 def _how_many(view: BatchView, waiting: list[Call]) -> str:
@@ -99,7 +100,9 @@ def deadline(view: BatchView) -> str:
         )
     at = batch.decide_by // 1000
     shown = f"<!date^{at}^{{date_short_pretty}} {{time}}|{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC>"
-    return say("decide by {time}", time=shown)
+    if len(view.calls) == 1:
+        return say("decide by {time}, else nothing runs", time=shown)
+    return say("decide by {time}; what is undecided then does not run", time=shown)
 
 
 def attention(view: BatchView) -> list[str]:
@@ -134,7 +137,7 @@ def notification(view: BatchView) -> str:
         return heading
     end = f" {say('Cannot be undone.')}" if any(map(irreversible, waiting)) else ""
     if len(view.calls) == 1:
-        return f"{heading} {inert(view.batch.radius, 300)}.{end}"
+        return f"{heading} {inert(radius_on(view), 300)}.{end}"
     first = inert(waiting[0].content.preview.headline, 300)
     more = say_count(len(waiting) - 1, " and {number} more", " and {number} more") if len(waiting) > 1 else ""
     return f"{heading} {first}{more}.{end}"
@@ -154,11 +157,11 @@ def undo_of(call: Call) -> str:
     return say("Cannot be undone") if irreversible(call) else say("Can be undone")
 
 
-def limits_of(requirement: Requirement, most: int = 1) -> str:
-    """What it takes from the limits that count it, the tightest first; `most` of them."""
+def limits_of(requirement: Requirement, most: int = 2) -> str:
+    """What it takes from the limits that count it, the tightest first; `most` of them. Empty when none does."""
     counted = [spending for spending in requirement.spends if spending.amounts]
     if not counted:
-        return say("Counts against no limit")
+        return ""
     tightest = sorted(counted, key=lambda one: one.limit.minor - _largest(one).minor)
     shown = "; ".join(map(_taken, tightest[:most]))
     if len(counted) > most:
@@ -178,7 +181,9 @@ def _taken(spending: Spending) -> str:
 
 
 def together(calls: list[Call], most: int) -> str:
-    """What approving all of these does, in words: `Delete 50 customers`, else each headline; and the sum."""
+    """What approving all of these does, in words: `Delete 50 customers: 21 asked to be erased, 29 inactive`, else each
+    headline; and the sum.
+    """
     headlines = [one_line(call.content.preview.headline) for call in calls]
     amount = total(calls)
     counted = _counted(headlines)
@@ -189,11 +194,17 @@ def together(calls: list[Call], most: int) -> str:
 
 
 def _counted(headlines: list[str]) -> str:
-    """`Delete 50 customers` for `Delete 21 customers: ...` and `Delete 29 customers: ...`; empty when they differ."""
+    """One sentence for headlines that differ in number only, and in what follows a colon.
+
+    `Delete 50 customers: 21 asked to be erased, 29 inactive` for `Delete 21 customers: asked to be erased` and
+    `Delete 29 customers: inactive`; empty when they differ otherwise.
+    """
     found = [match for match in map(_COUNTED.match, headlines) if match]
     kinds = {(match["verb"], match["noun"].removesuffix("s")) for match in found}
     plural = next((match["noun"] for match in found if match["number"] != "1"), "")
     if len(kinds) != 1 or len(found) < len(headlines) or not plural:
         return ""
     number = sum(int(match["number"].replace(",", "")) for match in found)
-    return f"{found[0]['verb']} {number:,} {plural}"
+    which = [f"{match['number']} {match['which'].strip()}" for match in found if match["which"]]
+    said = f"{found[0]['verb']} {number:,} {plural}"
+    return f"{said}: {', '.join(which)}" if len(which) == len(found) else said

@@ -3,6 +3,8 @@
 from approvals.lifecycle import State
 from approvals.models import BatchView, Call
 from bot.agent_names import of_run
+from bot.approval_words import all_come_next, nothing_beside
+from bot.became_words import around_of
 from bot.blocks import (
     FALLBACK_TEXT,
     Block,
@@ -17,6 +19,7 @@ from bot.blocks import (
     line,
     person,
     rich,
+    section,
 )
 from bot.card_parts import Frame, agents_words, call_blocks, folded, own_words
 from bot.card_text import (
@@ -36,6 +39,7 @@ from bot.details import fully_readable
 from bot.drift_words import drift_asked
 from bot.ids import FOOTER, RUN, ActionId, BatchRef
 from bot.language import say, say_count
+from bot.radius import radius_on
 from bot.standing import Addressed, CardLaw
 from bot.text import cut, inert, one_line
 
@@ -45,9 +49,9 @@ _FEW = 2
 def render_card(view: BatchView, law: CardLaw) -> Message:
     """The card as it has to look now. Equal views give equal cards."""
     if settled(view):
+        calls = [folded(call, around_of(view)) for call in view.calls]
         return Message(
-            cut(notification(view), FALLBACK_TEXT),
-            [header(title(view)), *map(folded, view.calls), _asked(view), *_asking_again(view)],
+            cut(notification(view), FALLBACK_TEXT), [header(title(view)), *calls, _asked(view), *_asking_again(view)]
         )
     waiting = pending(view)
     who, words = _same_who(waiting, law), _same_words(waiting)
@@ -75,7 +79,7 @@ def addressed(view: BatchView, law: CardLaw) -> Addressed:
 
 def _head(view: BatchView, waiting: list[Call], law: CardLaw) -> list[Block]:
     """Until when, and what is hurt if it goes wrong where the heading does not say that."""
-    radius = [inert(view.batch.radius, 200)] if len(view.calls) == 1 and waiting else []
+    radius = [inert(radius_on(view), 200)] if len(view.calls) == 1 and waiting else []
     parts = [*([deadline(view), *attention(view)] if waiting else []), *radius]
     found = [context(" · ".join(parts))] if parts else []
     return [*found, *([context(f"⚠ {law.switches()}")] if law.switches() else [])]
@@ -84,7 +88,9 @@ def _head(view: BatchView, waiting: list[Call], law: CardLaw) -> list[Block]:
 def _frame(view: BatchView, waiting: list[Call], *, who: str, words: str) -> Frame:
     alone = len(view.calls) == 1
     heading = not alone or not waiting or len(one_line(waiting[0].content.preview.headline)) > HEADING
-    return Frame(len(view.calls), heading=heading, who=not who, words=not words, agent=of_run(view.run))
+    of, agent, beside = len(view.calls), of_run(view.run), nothing_beside(view, waiting[:1])
+    around = around_of(view)
+    return Frame(of, heading=heading, who=not who, words=not words, alone=beside, agent=agent, around=around)
 
 
 def _same_who(waiting: list[Call], law: CardLaw) -> str:
@@ -125,8 +131,9 @@ def _mentions(view: BatchView, law: CardLaw) -> str:
 
 
 def _looking(view: BatchView) -> Block:
-    label = say("Say that you are looking; it decides nothing")
-    return button(say("I'm on it"), ActionId.ON_IT, str(batch_ref(view)), label=label)
+    shown = say("I'm on it")
+    label = say("{button}: say that you are looking; it decides nothing", button=shown)
+    return button(shown, ActionId.ON_IT, str(batch_ref(view)), label=label)
 
 
 def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
@@ -138,7 +145,8 @@ def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
     value, number = str(batch_ref(view)), len(waiting)
     label = say_count(number, "Reject all {number} call", "Reject all {number} calls")
     reject = button(say("Reject all {number}", number=number), ActionId.REJECT_ALL, value, style="danger", label=label)
-    review = button(say("Review…"), ActionId.REVIEW, value, label=say("Decide each call in one window"))
+    shown = say("Review…")
+    review = button(shown, ActionId.REVIEW, value, label=say("{button} Decide each call in one window", button=shown))
     ready = [call for call in waiting if not call.refreshing and fully_readable(call)]
     deciding = [_approve_all(view, waiting, value)] if len(ready) == number else []
     return [divider(), actions(FOOTER, *deciding, reject, review, _looking(view))]
@@ -148,8 +156,11 @@ def _asking_again(view: BatchView) -> list[Block]:
     """What nobody decided may be asked once more, by whoever asked."""
     if view.run.canary or not any(call.state is State.EXPIRED for call in view.calls):
         return []
-    label = say("Ask the agent the same again")
-    return [actions(RUN, button(say("Ask again"), ActionId.ASK_AGAIN, view.run.id, label=label))]
+    shown = say("Ask again")
+    label = say("{button}: everything, as a new run; for whoever asked", button=shown)
+    who = f"<@{view.run.requester}>"
+    said = say("Only {who} can ask again here: the whole request, as a new run in this thread.", who=who)
+    return [section(said, button(shown, ActionId.ASK_AGAIN, view.run.id, label=label), RUN)]
 
 
 def _approve_all(view: BatchView, waiting: list[Call], value: str) -> Block:
@@ -157,11 +168,11 @@ def _approve_all(view: BatchView, waiting: list[Call], value: str) -> Block:
     label = say_count(number, "Approve all {number} call", "Approve all {number} calls")
     found = button(say("Approve all {number}", number=number), ActionId.APPROVE_ALL, value, label=label)
     lost = any(map(irreversible, waiting))
-    radius = cut(one_line(view.batch.radius), 60)
-    changed = drift_asked(waiting)
-    parts = [*([changed] if changed else []), together(waiting, 170 - len(changed))]
-    parts += [f"{radius[:1].upper()}{radius[1:]}", *([say("Cannot be undone")] if lost else [])]
-    title = say_count(number, "Approve {number} call?", "Approve {number} calls?")
+    changed, then = drift_asked(waiting), all_come_next(waiting, alone=nothing_beside(view, waiting))
+    parts = [*([changed] if changed else []), together(waiting, 175 - len(changed)), then]
+    parts += [say("Cannot be undone")] if lost else []
+    radius = cut(one_line(radius_on(view)), 60)
+    title = say_count(number, "Approve {number} call: {radius}?", "Approve {number} calls: {radius}?", radius=radius)
     yes = say("Approve all {number}", number=number)
     style = "danger" if lost else "primary"
     found["confirm"] = confirm(title, f"{'. '.join(parts)}.", yes, style=style)

@@ -11,6 +11,7 @@ from approvals.findings import Finding, failure, fine, warning
 from approvals.opening import open_store
 from approvals.settings import SettingsRefused
 from approvals.store import Store
+from approvals.store_checks import store_checks
 from approvals.stuck import open_runs
 from approvals.vault import Vault
 from bot import slack_check
@@ -51,6 +52,7 @@ def _store_and_slack(settings: BotSettings, law: Law) -> Iterator[Finding]:
         opened = open_store(settings, tenant=law.reviewers.team)
         store = opened.store
         yield from (warning("redis", each) for each in opened.warnings)
+        yield from store_checks(store)
     except ApprovalsError as refused:
         yield failure("store", str(refused))
     try:

@@ -14,14 +14,15 @@ _LONGEST_VALUE = 2_000
 def with_controls(store: Store, message: Message, subject: str, closed_by: str | None) -> Message:
     """The message with what fits its matter as it stands now; once closed, who closed it."""
     if closed_by:
-        return Message(message.text, [*message.blocks, context(say("Closed by {name}", name=inert(closed_by, 80)))])
+        return Message(message.text, [*message.blocks, context(say("Seen by {name}", name=inert(closed_by, 80)))])
     buttons = _buttons(store, subject)
     return Message(message.text, [*message.blocks, actions(OPS, *buttons)]) if buttons else message
 
 
 def _buttons(store: Store, subject: str) -> list[Block]:
     kind, _, rest = subject.partition(":")
-    close = button(say("Close"), ActionId.CLOSE, subject, label=say("Close: somebody has seen to it"))
+    shown = say("Mark as seen")
+    close = button(shown, ActionId.CLOSE, subject, label=say("{button}: somebody has seen to it", button=shown))
     closing = [close] if len(subject) <= _LONGEST_VALUE else []
     if kind == "switch":
         return []  # it says itself when it is over

@@ -13,6 +13,10 @@ from bot.authority import Verdict
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.language import say
+from bot.sentences import Waits, sentence
+from bot.standing import standing
+from bot.text import inert
+from bot.who_words import others
 
 #: A card is clickable a moment before its posting is recorded.
 _POSTING_TRIES = 6
@@ -54,6 +58,49 @@ def refuse_changed(deps: Deps, call: Call) -> None:
     )
     deps.wake.set()
     raise Refused(changed())
+
+
+def refuse_second_thoughts(deps: Deps, call: Call, person: Person) -> None:
+    """Whoever approved a call does not take that back, so no window is opened for it.
+
+    Raises:
+        Refused: the person approved the version that is shown; it names who can still stop it.
+    """
+    if call.state is not State.PENDING_REVIEW or person.user not in standing(call).approved_by:
+        return
+    run = deps.store.runs.load(call.run)
+    asker = run.requester if run else ""
+    found = deps.store.people.get(asker) if asker else None
+    owner = inert(found.name if found else deps.law.reviewers.name_of(asker), 60) or say("whoever asked")
+    whom = inert(_others(deps, call, {person.user}))
+    if not whom:
+        raise Refused(
+            say("You approved this, and that cannot be taken back. Ask {owner} to cancel the run.", owner=owner)
+        )
+    raise Refused(
+        say(
+            "You approved this, and that cannot be taken back. Ask {whom} to reject it, or {owner} to cancel the run.",
+            whom=whom,
+            owner=owner,
+        )
+    )
+
+
+def in_words(deps: Deps, call: Call, person: Person, answer: Answer, verb: Verdict) -> str:
+    """What became of a verdict, for the person who gave it; of an approval that is not the last also who is missing."""
+    waits = None
+    if answer.outcome is Outcome.OK and answer.detail.get("verdict") == "pending":
+        batch = deps.store.batches.load(call.batch) if call.batch else None
+        waits = Waits(_others(deps, call, {person.user}), batch.decide_by if batch else None)
+    return sentence(answer, verb=verb, me=person.user, waits=waits)
+
+
+def _others(deps: Deps, call: Call, but: set[str]) -> str:
+    """Who else may decide a call, in words: neither these, nor who approved it, nor who asked for it."""
+    run, batch = deps.store.runs.load(call.run), deps.store.batches.load(call.batch) if call.batch else None
+    besides = {*but, *standing(call).approved_by, *([run.requester] if run else [])}
+    escalated = batch is not None and batch.escalated_at is not None
+    return others(deps.people(), call.content.requirement, besides, escalated=escalated)
 
 
 def decision(deps: Deps, call: Call, version: int, verdict: Verdict, person: Person) -> Decision:

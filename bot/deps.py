@@ -26,7 +26,7 @@ class Deps:
 
     `nudge(job, argument)` hints the queue at work, `wake` wakes the relay; both are only hints. `pool` runs what
     follows an acknowledgement; `home_url` is where Slack shows the workspace. `ledger()` opens the ledger
-    or raises `LedgerUnreachable`. `uninstalled` is called when the app was removed from the workspace.
+    or raises `LedgerUnreachable`. `uninstalled` is told when (s) the app was removed from the workspace.
     `agents` are the names that a request may begin with; the first is asked when it names none (empty: the worker's).
     `language` is the workspace's: what many read is said in it.
     """
@@ -42,7 +42,7 @@ class Deps:
     home_url: str = ""
     nudge: Callable[[str, str], None]
     ledger: Callable[[], Ledger]
-    uninstalled: Callable[[], None] = lambda: None
+    uninstalled: Callable[[int], None] = lambda _at: None
     signing_secret: str | None = None
     ops_channel: str | None = None
     agents: tuple[str, ...] = ("",)

@@ -76,7 +76,7 @@ def _now(call: Call, beside: Around) -> list[Block]:
         return [rich(*said, line(looked, leaf(f" {again}")))]
     if beside.posted_at is None:
         return [rich(*said)] if said else []
-    before, after = around(say("Our data as looked up before {time}, when the card was posted.", time=HOLE))
+    before, after = around(say("Our data as it was just before the card was posted, {time}.", time=HOLE))
     at = when(beside.posted_at, "{date_short_pretty} {time}")
     return [rich(*said, line(leaf(before), at, leaf(f"{after} {again}")))]
 
@@ -165,9 +165,9 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
 
 
 def _money(value: dict[str, Any]) -> str | None:
-    """An amount as people read it, and as it is stored; None when it is something else."""
+    """An amount as people read it; None when it is something else."""
     try:
-        return say("{amount} ({minor} minor units)", amount=Money.model_validate(value), minor=value["minor"])
+        return str(Money.model_validate(value))
     except ValidationError:
         return None
 

@@ -1,13 +1,17 @@
 """The edit dialog, generated from the bounds that the law's argument models declare."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from approvals.models import Call
+from approvals.preview import Row
 from bot.blocks import MODAL_BLOCKS, Block, context, leaf, line, option, plain_text, rich
 from bot.ids import ActionId, CallbackId, Place, argument_block, line_block
-from bot.language import say, say_count
+from bot.language import say, say_count, say_list
 from bot.law_words import in_readers_words
 from bot.modals import View, field, modal, notice, text_input
 from bot.payloads import Submission
+from bot.standing import standing
 from bot.text import clip, hides, one_line, plain
 from policies.edits import EditField
 
@@ -21,8 +25,46 @@ _TEXT = 3000
 
 def nothing_to_edit(place: Place, number: int) -> View:
     """What is shown for a call of which nobody may change anything."""
-    why = say("The law of this tool lets nobody change anything. Reject it and propose a correction instead.")
+    why = say("Nothing here can be edited. Reject it and propose a correction instead.")
     return notice(CallbackId.EDIT, _title(number), place, why)
+
+
+def about_call(call: Call) -> list[Block]:
+    """What is edited, and whose approval that costs."""
+    heading = line(leaf(clip(one_line(call.content.preview.headline), 300), bold=True))
+    approved = standing(call).approved_by
+    names = [one.name for one in call.decisions if one.reviewer in approved and one.version == call.version]
+    if not names:
+        return [heading]
+    dropped = say("Approved so far by {names}; saving drops that approval.", names=clip(one_line(say_list(names)), 200))
+    return [heading, line(leaf("⚠ "), leaf(dropped, bold=True))]
+
+
+def with_rows(fields: Sequence[EditField], call: Call) -> tuple[EditField, ...]:
+    """The fields, each line of a subset with what its row of the preview says that those of other lines do not.
+
+    Personal columns stay out: the details have them.
+    """
+    return tuple(_with_rows(one, call) if one.kind == "subset" else one for one in fields)
+
+
+def _with_rows(one: EditField, call: Call) -> EditField:
+    preview = call.content.preview
+    rows = preview.precondition.rows if preview.precondition else {}
+    found = {key: rows[key] for key, _ in one.options if key in rows}
+    columns = dict.fromkeys(column for row in found.values() for column in row if column not in preview.personal)
+    telling = [column for column in columns if len({str(row.get(column)) for row in found.values()}) > 1]
+    options = ((key, " · ".join([label, *_telling(label, found.get(key, {}), telling)])) for key, label in one.options)
+    return replace(one, options=tuple(options))
+
+
+def _telling(label: str, row: Row, columns: Sequence[str]) -> Iterator[str]:
+    for column in columns:
+        value = row.get(column)
+        if isinstance(value, bool | int):
+            yield f"{column} {value}"
+        elif value and value not in label:
+            yield one_line(value)
 
 
 def edit_modal(fields: Sequence[EditField], place: Place, number: int, told: Sequence[Block] = ()) -> View:
@@ -140,12 +182,21 @@ def _fits(one: EditField) -> bool:
 
 
 def _input(one: EditField, *, focus: bool = False) -> Block:
-    hint = in_readers_words(one.hint)
+    hint = _hint(one)
     if _hidden(one):
-        hint = f"{hint} {say('Contains invisible characters.')}"
+        hint = f"{hint} {say('Contains invisible characters.')}".strip()
     element = {**_element(one), "focus_on_load": True} if focus else _element(one)
     optional = one.kind == "text" or (one.kind == "subset" and len(one.options) > _OPTIONS)
     return field(argument_block(one.pointer), _label(one), element, hint=hint, optional=optional)
+
+
+def _hint(one: EditField) -> str:
+    """How far the value may be changed; nothing where the choices show it."""
+    if one.kind == "choice":
+        return ""
+    if one.kind == "subset" and len(one.options) > _OPTIONS:
+        return say("Chosen lines are dropped; all others stay. At least one must stay.")
+    return in_readers_words(one.hint)
 
 
 def _label(one: EditField) -> str:
@@ -155,7 +206,9 @@ def _label(one: EditField) -> str:
     if one.kind != "subset":
         return one.label
     keeping = len(one.options) <= _OPTIONS
-    return say("{label} to keep", label=one.label) if keeping else say("{label} to leave out", label=one.label)
+    if keeping:
+        return say("{label} to keep, now {number}", label=one.label, number=len(one.options))
+    return say("{label} to leave out of {number}", label=one.label, number=len(one.options))
 
 
 def _now(one: EditField) -> str:

@@ -29,6 +29,7 @@ from bot.home_state import BACK, DUE, HERE, NEXT, RADIUS, REQUESTER, HomeState, 
 from bot.ids import ActionId
 from bot.language import HOLE, around, say, say_count
 from bot.modals import View
+from bot.radius import radius_of
 from bot.text import cut, one_line
 from bot.who_words import so_far
 
@@ -173,7 +174,7 @@ def _pages(home: Home) -> list[Block]:
 
 
 def _card(waiting: Waiting) -> Block:
-    view, calls, radius = waiting.view, waiting.calls, cut(one_line(waiting.view.batch.radius), _RADIUS)
+    view, calls, radius = waiting.view, waiting.calls, cut(one_line(radius_of(waiting.calls)), _RADIUS)
     origin = [*_origin(view), *_link(waiting.link)]
     if len(calls) == 1:
         parts = [line(leaf(_headline(calls[0]), bold=True)), line(leaf(f"{radius} · "), *origin)]
@@ -233,18 +234,44 @@ def _notes(waiting: Waiting) -> str:
 
 def _decided(lately: Lately) -> Block:
     call, decision = lately.call, lately.decision
-    words = {
-        "approve": say("You approved ({time}).", time=HOLE),
-        "edit": say("You edited ({time}).", time=HOLE),
-        "reject": say("You rejected ({time}).", time=HOLE),
-    }
-    said = _around(words[decision.verdict], when(decision.at, "{date_short_pretty} {time}"))
-    now = line(*said, leaf(" "), *_now(call, decision), *_link(lately.link))
-    return rich(line(leaf(_headline(call), bold=True)), now)
+    if decision.version < call.version and decision.verdict != "reject":
+        now = _outdated(call, decision)
+    else:
+        words = {
+            "approve": say("You approved ({time}).", time=HOLE),
+            "edit": say("You edited ({time}).", time=HOLE),
+            "reject": say("You rejected ({time}).", time=HOLE),
+        }
+        said = _around(words[decision.verdict], when(decision.at, "{date_short_pretty} {time}"))
+        now = [*said, leaf(" "), *_now(call, decision)]
+    return rich(line(leaf(_headline(call), bold=True)), line(*now, *_link(lately.link)))
+
+
+def _outdated(call: Call, decision: Decision) -> list[Block]:
+    """What somebody decided is not what the headline says any more: the call was changed since."""
+    edited = [one for one in call.decisions if one.verdict == "edit" and one.version >= decision.version]
+    own = decision.verdict == "edit" and edited[-1:] == [decision]
+    if own and call.refreshing:
+        before, so_far_ = say("You edited ({time}).", time=HOLE), say("Your change is being checked.")
+    elif own:
+        before, so_far_ = say("You edited ({time}).", time=HOLE), say("Its data changed since.")
+    else:
+        before = say("You edited an earlier version ({time}).", time=HOLE)
+        if decision.verdict == "approve":
+            before = say("You approved an earlier version ({time}).", time=HOLE)
+        name = cut(one_line(edited[-1].name), NAME) if edited else ""
+        so_far_ = say("{name} changed it since.", name=name) if name else say("It changed since.")
+    changes = f" {cut(one_line('; '.join(call.content.previous)), 200)}." if call.content.previous else ""
+    said = [*_around(before, when(decision.at, "{date_short_pretty} {time}")), leaf(f" {so_far_}{changes} ")]
+    if call.state is State.PENDING_REVIEW:
+        return said if call.refreshing else [*said, leaf(say("Decide again."), bold=True)]
+    return [*said, *status(call)]
 
 
 def _now(call: Call, decision: Decision) -> list[Block]:
     """How it stands: an approved call by how far it has come, since who approved it is the reader."""
     if call.state is State.REJECTED and decision.verdict == "reject":
         return [leaf(cut(one_line(shown_reason(decision.reason or "")), 300))]
+    if call.state is State.PENDING_REVIEW:
+        return [leaf(one_line(so_far(call)))]
     return ending(call) if call.state in _CARRIED_OUT else status(call)

@@ -22,6 +22,8 @@ PATH = "/slack/events"
 _LARGEST = 1_000_000
 #: The whole body is here within this time.
 BODY_S = 10.0
+#: What reading a payload of another shape raises; what the handlers themselves raise is answered by the app.
+_MALFORMED = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
 #: What is left of a refused body is not waited for.
 _CLOSE = {"connection": "close"}
 
@@ -43,13 +45,14 @@ def create_http(front: Front, signing_secret: str, flow: OAuthFlow | None = None
             return Response(status_code=401)
         try:
             bolt = BoltRequest(body=body, headers={name: [value] for name, value in headers.items()})
-        except ValueError:  # signed, but no JSON where JSON belongs
+            if is_interaction(headers, body) and not replays.first(headers["x-slack-signature"]):
+                log.warning("an exact copy of an interaction was dropped")
+                await asyncio.get_running_loop().run_in_executor(pool, front.noted, bolt)
+                return Response(status_code=200)
+            answer = await asyncio.get_running_loop().run_in_executor(pool, front.dispatch, bolt)
+        except _MALFORMED:  # signed, and not what Slack sends: Bolt looks for its listener in it before anybody checks
+            log.exception("a signed request could not be read")
             return Response(status_code=400)
-        if is_interaction(headers, body) and not replays.first(headers["x-slack-signature"]):
-            log.warning("an exact copy of an interaction was dropped")
-            await asyncio.get_running_loop().run_in_executor(pool, front.noted, bolt)
-            return Response(status_code=200)
-        answer = await asyncio.get_running_loop().run_in_executor(pool, front.dispatch, bolt)
         return as_response(answer)
 
     routes = [Route(PATH, receive, methods=["POST"])]

@@ -45,6 +45,7 @@ class CallbackId(StrEnum):
     EDIT = "edit"
     REJECT = "reject"
     REVIEW = "review"
+    REVIEW_SURE = "review_sure"
     DETAILS = "details"
     MARK_DONE = "mark_done"
     MARK_NOT_DONE = "mark_not_done"
@@ -116,6 +117,8 @@ class Place(BaseModel):
     page: int = 0
     #: The values of the edit dialog that somebody chose to change, by their places among all that can be changed.
     lines: tuple[int, ...] = ()
+    #: The keys of the calls that a question is about, between its window and its answer.
+    approve: tuple[str, ...] = ()
 
 
 def read_call_ref(value: str) -> CallRef:

@@ -19,11 +19,21 @@ class _Shape(NamedTuple):
     places: tuple[str, ...] = ()
 
 
+#: An amount with a comma before two decimals, and an example of a currency that has two.
+_COMMA, _TWO_DECIMALS = re.compile(r'"([0-9]{1,12}),([0-9]{2})"'), re.compile(r"[0-9]+\.[0-9]{2}")
+
+
+def _not_an_amount(typed: str, example: str) -> str:
+    """What is most likely meant is offered and not read as that: whoever typed it has to say so."""
+    comma = _COMMA.fullmatch(typed)
+    if comma is None or not _TWO_DECIMALS.fullmatch(example):
+        return say("{typed} is not an amount. Type digits only, for example {example}.", typed=typed, example=example)
+    point = f"{comma[1]}.{comma[2]}"
+    return say("{typed} is not an amount. Use a point for decimals: {point}.", typed=typed, point=point)
+
+
 _SHAPES = (
-    _Shape(
-        lambda **v: say("{typed} is not an amount. Type digits only, for example {example}.", **v),
-        ("typed", "example"),
-    ),
+    _Shape(_not_an_amount, ("typed", "example")),
     _Shape(
         lambda **v: say("{typed} has {given} decimals; {currency} has none. Type for example {example}.", **v),
         ("typed", "given", "currency", "example"),
@@ -38,6 +48,10 @@ _SHAPES = (
         ("typed", "example"),
     ),
     _Shape(lambda **v: say("{typed} is more than the {most} proposed.", **v), ("typed", "most")),
+    _Shape(
+        lambda **v: say("{typed} is more than any amount of {currency} here; the most is {most}.", **v),
+        ("typed", "currency", "most"),
+    ),
     _Shape(lambda **v: say("{typed} is less than {least}.", **v), ("typed", "least")),
     _Shape(lambda **v: say("{typed} is not one of {values}.", **v), ("typed", "values")),
     _Shape(lambda **v: say("{typed} is blank. Type a text, or leave it as it was proposed.", **v), ("typed",)),

@@ -1,23 +1,43 @@
 """What all modals share, and the simplest two: loading and details."""
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from approvals.models import Call
-from bot.blocks import Block, actions, button, context, leaf, line, plain_text, rich
+from bot.blocks import Block, actions, button, context, leaf, line, plain_text, rich, section
 from bot.details import Around, detail_pages
 from bot.ids import VALUE, ActionId, CallbackId, Place
 from bot.language import say
 
 View = dict[str, Any]
+#: Sentences at the inputs of a submitted window, by block id. None of them: it was taken, and closes.
+Errors = dict[str, str]
 
 
-def modal(callback_id: CallbackId, title: str, blocks: list[Block], place: Place, *, submit: str | None = None) -> View:
+class Next(NamedTuple):
+    """What else may become of a submitted window: another on top, another in its place, or all are closed."""
+
+    action: Literal["push", "update", "clear"]
+    view: View | None = None
+
+
+Answered = Errors | Next
+
+
+def modal(
+    callback_id: CallbackId,
+    title: str,
+    blocks: list[Block],
+    place: Place,
+    *,
+    submit: str | None = None,
+    close: str | None = None,
+) -> View:
     """A modal that remembers its place; a submit button only where something can be submitted."""
     view: View = {
         "type": "modal",
         "callback_id": callback_id,
         "title": plain_text(title, 24),
-        "close": plain_text(say("Close"), 24),
+        "close": plain_text(close or say("Close"), 24),
         "blocks": blocks,
         "private_metadata": place.model_dump_json(),
     }
@@ -34,6 +54,17 @@ def loading(callback_id: CallbackId, title: str, place: Place) -> View:
 def notice(callback_id: CallbackId, title: str, place: Place, text: str) -> View:
     """A modal that can only say one thing."""
     return modal(callback_id, title, [rich(line(leaf(text)))], place)
+
+
+def refusal(title: str, sentence: str) -> View:
+    """A window that says why something cannot be done, in the words of a private answer. Closing it closes all."""
+    return {
+        "type": "modal",
+        "title": plain_text(title, 24),
+        "close": plain_text(say("Close"), 24),
+        "clear_on_close": True,
+        "blocks": [section(sentence[:3_000])],
+    }
 
 
 def field(block_id: str, label: str, element: Block, *, hint: str = "", optional: bool = False) -> Block:

@@ -10,20 +10,21 @@ from bot.actions import viewed
 from bot.asker import Asker, asker_of, tell
 from bot.authority import entitled, known, reader, refuse_by_law, reviewer
 from bot.card_text import pending, together
-from bot.deciding import wanted
+from bot.deciding import refuse_second_thoughts, wanted
 from bot.deps import Deps
 from bot.details import Around
 from bot.drift_words import look_lines
-from bot.edit_modal import edit_modal, nothing_to_edit
+from bot.edit_modal import about_call, edit_modal, nothing_to_edit, with_rows
 from bot.editing import editable
 from bot.errors import BotError, Refused
 from bot.ids import ActionId, CallbackId, CallRef, Place, read_batch_ref, read_call_ref
 from bot.language import say, say_count
 from bot.looks import Looks
-from bot.modals import View, details_modal, loading, notice
+from bot.modals import View, details_modal, loading, refusal
 from bot.payloads import Click
 from bot.reject_modal import reject_modal
 from bot.review_modal import review_modal
+from bot.standing import standing
 from policies.edits import edit_fields
 
 _TOO_LATE = {"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"}
@@ -35,7 +36,7 @@ def open_reject(deps: Deps, click: Click) -> None:
 
     def fill(place: Place) -> View:
         call = wanted(deps, ref.key)
-        reviewer(deps, click.sender, call, "reject")
+        refuse_second_thoughts(deps, call, reviewer(deps, click.sender, call, "reject"))
         what = say("call {number}", number=call.number)
         return reject_modal(what, place, call.content.preview.headline)
 
@@ -50,8 +51,10 @@ def open_reject_all(deps: Deps, click: Click) -> None:
         waiting = pending(viewed(deps, ref))
         person = known(deps, click.sender, waiting[0])
         refuse_by_law(deps, click.sender, waiting[0], person, "reject", waiting[0].content.requirement)
+        if all(person.user in standing(call).approved_by for call in waiting):
+            refuse_second_thoughts(deps, waiting[0], person)
         what = say_count(len(waiting), "all {number} call", "all {number} calls")
-        return reject_modal(what, place, together(waiting, 300))
+        return reject_modal(what, place, together(waiting, 300), len(waiting))
 
     open_modal(deps, click, CallbackId.REJECT, say("Reject all"), fill)
 
@@ -61,13 +64,12 @@ def open_review(deps: Deps, click: Click) -> None:
     ref, looks = read_batch_ref(click.value), Looks(deps)
 
     def fill(place: Place) -> View:
-        waiting = pending(viewed(deps, ref))
+        view = viewed(deps, ref)
+        waiting = pending(view)
         person = known(deps, click.sender, waiting[0])
         refuse_by_law(deps, click.sender, waiting[0], person, "reject", waiting[0].content.requirement)
         looks.ask(call for call in waiting if entitled(deps, click.sender, call, person))
-        who = deps.words.who(waiting[0].content.requirement)
-        number = say_count(len(waiting), "{number} call.", "{number} calls.")
-        return review_modal(waiting, place, f"{number} {who}")
+        return review_modal(view, place, deps.words, person.user)
 
     open_modal(deps, click, CallbackId.REVIEW, say("Decide each call"), fill, looks)
 
@@ -94,11 +96,11 @@ def choose_line(deps: Deps, click: Click) -> None:
 def _edit(deps: Deps, click: Click, ref: CallRef, place: Place, looks: Looks) -> View:
     call = wanted(deps, ref.key)
     # Whose limit is too low for the call as it is may be the one who lowers it: judged when the edit is saved.
-    reviewer(deps, click.sender, call, "reject")
+    refuse_second_thoughts(deps, call, reviewer(deps, click.sender, call, "reject"))
     looks.ask([call])
     args = editable(deps, call, ref.version)
     return (
-        edit_modal(edit_fields(args), place, call.number, look_lines(call))
+        edit_modal(with_rows(edit_fields(args), call), place, call.number, [*about_call(call), *look_lines(call)])
         if args
         else nothing_to_edit(place, call.number)
     )
@@ -162,7 +164,7 @@ def open_modal(  # noqa: PLR0917 - what, where, how, in reading order
         view = fill(place)
     except BotError as refused:
         tell(deps, asker_of(click), str(refused))
-        view = notice(callback, title, place, say("This cannot be done; the answer is in the thread."))
+        view = refusal(title, str(refused))
     shown: Any = deps.client.views_update(view_id=view_id, view=view)
     if looks is not None and looks.done_soon():
         _fill_again(deps, shown["view"], view, lambda: fill(place))

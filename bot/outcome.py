@@ -4,11 +4,13 @@ from collections.abc import Collection
 
 from approvals.lifecycle import State, UndoState
 from approvals.models import Call, PauseView
+from bot.became_words import Around, around_of
 from bot.blocks import MESSAGE_TEXT, Block, Message, context, header, leaf, line, rich, text_length
 from bot.card_status import decided_by, ending, status
 from bot.language import say, say_count
 from bot.text import cut, inert, one_line
 from bot.undo_text import can_be_undone, offer, undo_became
+from bot.what_words import full_stop
 
 _ROWS = 40
 #: Slack takes 10,000 characters in all cells of a table.
@@ -35,7 +37,8 @@ def render_outcome(view: PauseView, undoable: Collection[str] = ()) -> Message:
     room = min(_TABLE, MESSAGE_TEXT - _REST - text_length(offers))
     most = min(_CELL, room // (_COLUMNS * max(1, len(shown))))
     titles = (say("Asked"), say("What became of it"))
-    rows = [[_cell(title, bold=True) for title in titles], *(_row(call, most) for call in shown)]
+    beside = around_of(view)
+    rows = [[_cell(leaf(title, bold=True)) for title in titles], *(_row(call, beside, most) for call in shown)]
     said = summary(view)
     blocks: list[Block] = [header(say("Outcome: {summary}", summary=said)), {"type": "table", "rows": rows}]
     if len(view.calls) > len(shown):
@@ -82,24 +85,34 @@ def _later(number: int) -> list[Block]:
     return [context(said)]
 
 
-def _row(call: Call, most: int) -> list[Block]:
-    asked = one_line(call.content.preview.headline)
-    return [_cell(text, most) for text in (f"{call.number}. {asked}", _became(call))]
+def _row(call: Call, beside: Around, most: int) -> list[Block]:
+    return [
+        _cell(leaf(cut(f"{call.number}. {one_line(call.content.preview.headline)}", most))),
+        _became(call, beside, most),
+    ]
 
 
-def _became(call: Call) -> str:
+def _became(call: Call, beside: Around, most: int) -> Block:
     """What became of the call, then who approved it and what was changed; of what was undone, that first."""
     if call.state not in _ENDED:
-        return _text(status(call))
-    undo = f"{_text(undo_became(call.undo))} " if call.undo else ""
+        return _cell(*_cut(status(call, beside), most))
+    undo = [*undo_became(call.undo), leaf(" ")] if call.undo else []
     by = say("Approved by {names}.", names=decided_by(call) or say("policy"))
-    changed = f" {one_line('; '.join(call.content.previous))}." if call.content.previous else ""
-    return f"{undo}{_text(ending(call))} {by}{changed}"
+    changed = f" {full_stop(one_line('; '.join(call.content.previous)))}" if call.content.previous else ""
+    return _cell(*_cut([*undo, *ending(call, beside), leaf(f" {by}{changed}")], most))
 
 
-def _text(parts: list[Block]) -> str:
-    return "".join(part.get("text") or part.get("fallback", "") for part in parts)
+def _cut(parts: list[Block], most: int) -> list[Block]:
+    """At most so many characters, an instant counted by what stands in for it; the rest is left out."""
+    found: list[Block] = []
+    for part in parts:
+        said = part.get("text") or part.get("fallback", "")
+        if len(said) >= most:
+            return [*found, leaf(cut(said, most))] if "text" in part and most > 1 else found or [leaf("…")]
+        found.append(part)
+        most -= len(said)
+    return found
 
 
-def _cell(text: str, most: int = _CELL, **style: bool) -> Block:
-    return rich(line(leaf(cut(text or "-", most), **style)))
+def _cell(*parts: Block) -> Block:
+    return rich(line(*parts))

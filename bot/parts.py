@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from slack_sdk import WebClient
-from slack_sdk.webhook import WebhookClient
 
+from approvals.alert_webhook import AlertWebhook
 from approvals.ledger_door import LedgerDoor
 from approvals.metrics import Timings
 from approvals.opening import Opened
+from approvals.usable import require_usable
 from bot.app import create_app
 from bot.deps import Deps
 from bot.errors import BotCannotStart
@@ -22,7 +23,7 @@ from bot.rendering import Renderer
 from bot.sending import Sender
 from bot.serving import Served
 from bot.settings import BotSettings
-from bot.slack_client import TIMEOUT_S, Identity, identify
+from bot.slack_client import Identity, identify
 from policies.law import Law
 
 JOB_TIMEOUT_S = 600
@@ -37,7 +38,7 @@ def serve(
     *,
     timings: Timings,
     name: str | None = None,
-    uninstalled: Callable[[], None] | None = None,
+    uninstalled: Callable[[int], None] | None = None,
 ) -> Served:
     """The parts for one workspace. `name` is this process among the relays.
 
@@ -56,7 +57,7 @@ def make_deps(
     identity: Identity,
     *,
     timings: Timings,
-    uninstalled: Callable[[], None] | None = None,
+    uninstalled: Callable[[int], None] | None = None,
 ) -> Deps:
     """Everything the handlers need; the store learns whose workspace this is.
 
@@ -70,6 +71,7 @@ def make_deps(
             " Use the token of that workspace, or correct `team` in reviewers.toml."
         )
     store = opened.store
+    require_usable(store)
     store.people.set_home_team(identity.team)
     store.switches.set_self_approval(law.reviewers.development.self_approval)
     desk = PeopleDesk(client, store, law.reviewers)
@@ -115,7 +117,7 @@ def language_of(law: Law, settings: BotSettings) -> str:
     return language
 
 
-def note_uninstalled(log: logging.Logger) -> None:
+def note_uninstalled(log: logging.Logger, _at: int) -> None:
     """With SLACK_BOT_TOKEN there is nothing to forget."""
     log.error("the app was removed from the workspace; install it again and set the new SLACK_BOT_TOKEN")
 
@@ -136,15 +138,10 @@ def make_relay(deps: Deps, settings: BotSettings, name: str | None = None) -> Re
 
 def second_route(settings: BotSettings, log: logging.Logger) -> Callable[[str], None]:
     """The way to ops that needs no Slack: VOBO_ALERT_WEBHOOK, and the log."""
-    url = settings.alert_webhook.get_secret_value() if settings.alert_webhook else None
+    webhook = AlertWebhook(settings.alert_webhook)
 
     def tell(text: str) -> None:
         log.error("ops is told in another way than through Slack: %s", text)
-        if url is None:
-            return
-        try:
-            WebhookClient(url, timeout=TIMEOUT_S).send(text=text)
-        except OSError as failed:
-            log.warning("VOBO_ALERT_WEBHOOK does not answer: %s", type(failed).__name__)
+        webhook.send(text)
 
     return tell

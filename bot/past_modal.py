@@ -10,7 +10,8 @@ from bot.blocks import Block, actions, bullets, button, context, leaf, line, quo
 from bot.ids import ActionId, CallbackId, Place
 from bot.language import say, say_count
 from bot.modals import View, modal
-from bot.past_text import shown_rows, told_line
+from bot.past_text import is_first_law, shown_rows, told_line
+from bot.past_words import STARTED
 from bot.text import clip, visible
 
 #: Lines on a page: a phone shows a third of it.
@@ -30,7 +31,9 @@ def timeline_modal(run: Run | None, past: Past, place: Place) -> View:
 
 def history_modal(past: Past, place: Place, asked: str) -> View:
     """What fits the words, the newest first. `asked` says in words what was looked for, already harmless."""
-    found = shown_rows(past.found)[::-1]
+    found = [one for one in shown_rows(past.found)[::-1] if not is_first_law(one.row) or STARTED in place.ref.split()]
+    if not found and place.ref:
+        asked = f"{asked} {say('Try `/vobo history 30d`, or the id of a run.')}"
     return _pages(CallbackId.HISTORY, say("History"), place, [context(asked)], found, whole=past.whole)
 
 

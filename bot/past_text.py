@@ -92,6 +92,11 @@ def shown_rows(found: Iterable[Found]) -> list[Found]:
     return [one for one in found if one.row.type not in HIDDEN]
 
 
+def is_first_law(row: LedgerRow) -> bool:
+    """A new store learns which rules are in force: nothing was changed."""
+    return row.type == "law_changed" and row.body.get("reason", "").split()[:2] == ["law", "none"]
+
+
 def _said(row: LedgerRow) -> list[Block]:
     if row.type == "run_started":  # there the name is the agent's
         before, after = around(say("Asked by {name}", name=HOLE))

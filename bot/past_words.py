@@ -19,6 +19,8 @@ _USER = re.compile(r"<@([UW][A-Z0-9_]+)(?:\|[^>]*)?>")
 _SPAN = re.compile(r"([1-9][0-9]{0,3})([hd])")
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _OVER = re.compile(r"\bover\s+(\S+)\s+([A-Za-z]{3})\b", re.IGNORECASE)
+#: Asks for the starts of processes, which nobody else wants to read.
+STARTED = "started"
 #: Words for what became of a call -> the events that say so; `settled:failed` is one that was settled as failed.
 KINDS: dict[str, tuple[str, ...]] = {
     "approved": ("approved", "approval_counted"),
@@ -29,6 +31,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "failed": ("failed", "settled:failed"),
     "unknown": ("unknown",),
     "undone": ("undone", "undo_settled:undone"),
+    STARTED: ("law_changed", "configuration_changed"),
     "canary": ("canary_caught", "canary_missed", "canary_unseen"),
     "refused": ("refused", "decision_refused", "decision_late", "press_refused"),
 }
@@ -37,7 +40,7 @@ SHOWN = (
     *("approval_counted", "approved", "edited", "rejected", "expired", "lapsed", "refused", "withdrawn", "released"),
     *("revoked", "succeeded", "failed", "unknown", "settled", "undone", "undo_failed", "undo_unknown", "undo_settled"),
     *("canary_caught", "canary_missed", "canary_unseen"),
-    *("frozen", "unfrozen", "law_changed", "configuration_changed"),
+    *("frozen", "unfrozen", "law_changed"),
 )
 
 

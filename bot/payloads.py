@@ -127,6 +127,16 @@ def read_revoked(body: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(str(user) for user in body["event"]["tokens"].get("bot") or ())
 
 
+def read_event_time(body: Mapping[str, Any]) -> int:
+    """When what an event tells happened (s), which may be long ago.
+
+    Raises:
+        PayloadRefused: it does not say so.
+    """
+    with _refusing("event"):
+        return int(body["event_time"])
+
+
 def read_home_opened(body: Mapping[str, Any]) -> HomeOpened | None:
     """Read an `app_home_opened` event; None when another tab of the app was opened.
 

@@ -7,6 +7,7 @@ reviewer, for its siblings or for a worker. Who decided through another bot, or 
 the snapshot they left in the store: whoever `reviewers.toml` names and who has one of the last day is watched too.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
 from approvals.models import Person
+from approvals.people import FEW
 from approvals.store import Store
 from bot.errors import SlackUnavailable
 from bot.language import say
@@ -63,6 +65,15 @@ class PeopleDesk:
                 continue
         return found
 
+    def listed(self) -> set[str]:
+        """Everybody in those user groups whose members are notified one by one, as far as Slack answers."""
+        found: set[str] = set()
+        for group in self._groups:
+            with contextlib.suppress(SlackClientError, OSError):
+                members = self._of_group(group)
+                found |= members if len(members) <= FEW else set()
+        return found
+
     def all_empty(self, groups: Iterable[str]) -> bool:
         """Whether Slack says that none of these user groups has a member; what it does not say counts as no."""
         try:
@@ -106,6 +117,7 @@ class Watch:
         """Refresh whoever is due; returns how many. A failure leaves the snapshot old, and so the call waiting."""
         now = self._store.now()
         self._adopt(now)
+        self._meet()
         self._tell_of_empty_tiers()
         with self._lock:
             watched = [user for user, until in self._until.items() if until >= now]
@@ -124,6 +136,14 @@ class Watch:
                 continue
             refreshed += 1
         return refreshed
+
+    def _meet(self) -> None:
+        """Whom a user group lists is looked up once, so that no guest and nobody who left is asked to decide."""
+        new = [user for user in self._desk.listed() if self._store.people.get(user) is None]
+        with self._lock:
+            for user in new:
+                self._until.setdefault(user, 0)  # known from now on, and not watched for that
+        self.refresh(new)
 
     def _tell_of_empty_tiers(self) -> None:
         """Ops is told once about a tier that names user groups only, all of them without members."""

@@ -28,8 +28,8 @@ def no_reason() -> str:
     return say("Say why, in a few words: the agent is told your reason.")
 
 
-def reject_modal(what: str, place: Place, told: str = "") -> View:
-    """Asks for the reason of a rejection; `what` names the call or calls, `told` says what they would do."""
+def reject_modal(what: str, place: Place, told: str = "", number: int = 1) -> View:
+    """Asks for the reason of a rejection; `what` names the `number` calls, `told` says what they would do."""
     common = [option(text, str(at)) for at, text in enumerate(common_reasons())]
     common.append(option(say("Another reason, in my words below"), OWN_WORDS))
     kinds = [
@@ -41,12 +41,14 @@ def reject_modal(what: str, place: Place, told: str = "") -> View:
     shown = clip(one_line(told), _TOLD)
     blocks = [rich(line(leaf(shown, bold=True)), line(leaf(say("Nothing of it will run."))))] if shown else []
     own = text_input(multiline=True, most=1000, placeholder=say("The agent and the thread are told this."))
+    needed = say("Needed for another reason.")
+    submit = say("Reject") if number == 1 else say("Reject all {number}", number=number)
     blocks += [
-        field(COMMON_REASON, say("Why"), _radio(common, common[-1])),
-        field(REASON, say("In your words"), own, optional=True),
+        field(COMMON_REASON, say("Why"), _radio(common)),
+        field(REASON, say("In your words"), own, hint=needed, optional=True),
         field(KIND, say("And then"), _radio(kinds, kinds[0])),
     ]
-    return modal(CallbackId.REJECT, say("Reject {what}", what=what), blocks, place, submit=say("Reject"))
+    return modal(CallbackId.REJECT, say("Reject {what}", what=what), blocks, place, submit=submit)
 
 
 def read_rejection(submitted: Submission) -> Rejection | None:
@@ -61,5 +63,5 @@ def read_rejection(submitted: Submission) -> Rejection | None:
     return Rejection(": ".join(parts), submitted.values.get(KIND) == CORRECTION)
 
 
-def _radio(choices: list[View], initial: View) -> View:
-    return {"type": "radio_buttons", "options": choices, "initial_option": initial}
+def _radio(choices: list[View], initial: View | None = None) -> View:
+    return {"type": "radio_buttons", "options": choices, **({"initial_option": initial} if initial else {})}

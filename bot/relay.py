@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from approvals import tracing
+from approvals.away import STORE_AWAY
 from approvals.errors import ApprovalsError
 from approvals.metrics import Timings
 from approvals.models import OutboxEntry
@@ -22,6 +23,8 @@ IDLE_S = 0.25
 _FIRST_PAUSE_MS = 1_000
 _LONGEST_PAUSE_MS = 300_000
 _NO_THREAD_MS = 500
+#: The kind of the alert about an entry of ours that fails in a way nobody foresaw.
+UNSENT = "unsent"
 _NOBODY_MS = 3_600_000
 _PATIENCE = 3
 #: Slack shows a file in its thread only some time after it took it; who looks earlier would not find it.
@@ -68,20 +71,26 @@ class Relay:
         """Send what is due, if this relay leads; returns how many messages Slack took."""
         if not self._store.outbox.lead(self._token, ttl_ms=LEAD_MS):
             return 0
-        return sum(self._lead_and_send(entry) for entry in self._store.outbox.due())
+        return sum(self._alone(entry) for entry in self._store.outbox.due())
+
+    def _alone(self, entry: OutboxEntry) -> int:
+        """What goes wrong with one entry, foreseen or not, keeps no other from being sent."""
+        try:
+            return self._lead_and_send(entry)
+        except _PutOff:
+            return 0
+        except STORE_AWAY:
+            raise
+        except Exception:  # noqa: BLE001 - a boundary: nobody else's message waits for the repair of this one
+            self._log.exception("%s could not be sent", entry.id)
+            self._postpone(entry, "could not be sent", unsure=True)
+            self._tell_of(entry)
+            return 0
 
     def _lead_and_send(self, entry: OutboxEntry) -> int:
         if not self._store.outbox.lead(self._token, ttl_ms=LEAD_MS):
             return 0
-        try:
-            rendered = self._renderer.render(entry)
-        except ThreadUnknown:
-            self._store.outbox.postpone(entry.id, delay_ms=_NO_THREAD_MS, error="no thread yet", unsure=entry.sending)
-            return 0
-        except (ApprovalsError, ValueError):
-            self._log.exception("%s cannot be rendered", entry.id)
-            self._postpone(entry, "cannot be rendered", unsure=entry.sending)
-            return 0
+        rendered = self._rendered(entry)
         if rendered is None:
             self._nobody_to_tell(entry)
             return 0
@@ -94,12 +103,33 @@ class Relay:
             return 0
         return self._send(entry)
 
+    def _rendered(self, entry: OutboxEntry) -> Rendered | None:
+        """The entry as it has to look now; None when its subject is gone or nobody is to be told.
+
+        Raises:
+            _PutOff: it cannot be rendered now, and is tried again later.
+        """
+        try:
+            return self._renderer.render(entry)
+        except ThreadUnknown:
+            self._store.outbox.postpone(entry.id, delay_ms=_NO_THREAD_MS, error="no thread yet", unsure=entry.sending)
+            raise _PutOff from None
+        except STORE_AWAY:
+            raise
+        # A boundary: it shows what models, teams and Slack wrote, and the others must not wait for its repair.
+        except Exception as error:
+            self._log.exception("%s cannot be rendered", entry.id)
+            self._postpone(entry, "cannot be rendered", unsure=entry.sending)
+            if not isinstance(error, ApprovalsError):  # of those the store tells by itself
+                self._tell_of(entry)
+            raise _PutOff from error
+
     def _send(self, due: OutboxEntry) -> int:
         entry = self._store.outbox.begin(due.id, token=self._token)
         if entry is None:
             return 0
         # Rendered again after `begin`, so that the state shown is at least the version that will be recorded.
-        rendered = self._renderer.render(entry)
+        rendered = self._rendered(entry)
         if rendered is None:
             self._nobody_to_tell(entry)
             return 0
@@ -182,6 +212,16 @@ class Relay:
         if self._store.outbox.load(f"alert:{subject}") is None:
             self._store.outbox.owe("alert", subject)
 
+    def _tell_of(self, entry: OutboxEntry) -> None:
+        """Once for each entry. Where that cannot be told in Slack either, on the second route."""
+        kind, _, about = entry.subject.partition(":")
+        if entry.kind == "alert" and kind == UNSENT:
+            if not entry.attempts:
+                self._second_route(f"A message of ops ({about}) cannot be made. See the bot's log.")
+            return
+        reason = "something unforeseen failed while it was made or sent"
+        self._store.outbox.alarm(f"{UNSENT}:{entry.id}", event="entry_unsent", reason=reason)
+
     def _nobody_to_tell(self, entry: OutboxEntry) -> None:
         """Nobody reads alerts here, or the subject is gone; a reminder of what was decided is dropped in silence."""
         if entry.kind != "alert":
@@ -192,6 +232,10 @@ class Relay:
             self._second_route(message.text)
             self._log.warning("nobody reads alerts (VOBO_OPS_CHANNEL is not set): %s", message.text)
         self._store.outbox.postpone(entry.id, delay_ms=_NOBODY_MS, error="no ops channel", unsure=False)
+
+
+class _PutOff(Exception):
+    """This entry is tried again later; its reason is recorded."""
 
 
 class _Sent(NamedTuple):

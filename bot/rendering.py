@@ -6,7 +6,7 @@ from typing import NamedTuple
 from approvals.models import BatchView, OutboxEntry, Run
 from approvals.store import Store
 from bot.alarms import ALARMS, alarm, frozen_alert
-from bot.alerts import expired_alert, failed_alert, slack_alert, unknown_alert
+from bot.alerts import expired_alert, failed_alert, lapsed_alert, slack_alert, unknown_alert
 from bot.attention_alerts import budget_alert, quiet_alert, tier_alert
 from bot.blocks import Message
 from bot.canary_text import render_canary_end
@@ -113,7 +113,7 @@ class Renderer:
     def _reminder(self, subject: str) -> Rendered | None:
         which, _, batch_id = subject.partition(":")
         view = self._store.batches.view(batch_id)
-        message = render_reminder(view, which) if view else None
+        message = render_reminder(view, which, self._link(view)) if view else None
         return Rendered(self._thread(view.run), message) if view and message else None
 
     def _direct(self, entry: OutboxEntry) -> Rendered | None:
@@ -147,6 +147,7 @@ class Renderer:
     def _told(self, subject: str) -> Message | None:
         """What ops is told about `call:`, `undo:` and `run:<id>`, `outbox:<entry>`, `slack:<channel>:<error>`, a batch.
 
+        `quiet:` and `lapse:` are followed by a batch.
         `seal:`, `blob:`, `tool:` and `secret:` are about what must not be trusted, so nothing of it is read.
         """
         kind, _, rest = subject.partition(":")
@@ -161,8 +162,9 @@ class Renderer:
             return slack_alert(say("a message"), channel, error)
         if kind == "outbox":
             return slack_alert(say("a message of ours ({entry})", entry=rest), "", "malformed")
-        view = self._store.batches.view(rest if kind == "quiet" else subject)
-        say_it = quiet_alert if kind == "quiet" else expired_alert
+        of_batches = {"quiet": quiet_alert, "lapse": lapsed_alert}
+        view = self._store.batches.view(rest if kind in of_batches else subject)
+        say_it = of_batches.get(kind, expired_alert)
         return say_it(view, self._link(view)) if view else None
 
     def _about(self, kind: str, subject: str) -> Message | None:
@@ -176,9 +178,14 @@ class Renderer:
             return failed_alert(failed) if failed else None
         call = self._store.calls.load(subject)
         run = self._store.runs.load(call.run) if call else None
+        if call is None or run is None:
+            return None
+        view = self._store.batches.view(call.batch) if call.batch else None
+        link = self._link(view) if view else None
         if kind == "undo":
-            return undo_alert(call, run, self._store.undos.marked(subject)) if call and run else None
-        return unknown_alert(call, run, self._store.operators.marked(subject)) if call and run else None
+            return undo_alert(call, run, self._store.undos.marked(subject), link=link)
+        marked, at = self._store.operators.marked(subject), self._store.deadlines.at(f"unknown:{subject}")
+        return unknown_alert(call, run, marked, link=link, answered_at=at)
 
     def _report(self, week: str) -> Rendered | None:
         numbers = self._store.weekly.numbers(week)

@@ -1,6 +1,6 @@
 """One sentence for every answer of the store, for the person who pressed the button."""
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from approvals.outcomes import Answer, Outcome
 from bot.language import say, say_count, say_time
@@ -13,14 +13,28 @@ def outage() -> str:
     return say("This could not be done just now, and nothing was decided. Try again in a minute.")
 
 
-def sentence(answer: Answer, *, verb: str = "approve") -> str:  # noqa: C901, PLR0911, PLR0912 - one case per outcome
-    """What became of a click. `verb` is what the person wanted: approve, reject, edit, decide."""
+class Waits(NamedTuple):
+    """Whose approval is still missing, in words, and until when it may come (ms; None: not known)."""
+
+    whom: str = ""
+    until: int | None = None
+
+
+def sentence(  # noqa: C901, PLR0911, PLR0912 - one case per outcome
+    answer: Answer, *, verb: str = "approve", me: str = "", waits: Waits | None = None
+) -> str:
+    """What became of a click. `verb` is what the person, `me`, wanted: approve, reject, edit, decide.
+
+    `waits` tells after an approval that is not the last who is waited for.
+    """
     detail = answer.detail
     match answer.outcome:
         case Outcome.OK:
-            return _done(verb, detail.get("verdict", ""), detail.get("missing", ""))
+            return _done(verb, detail.get("verdict", ""), detail.get("missing", ""), waits or Waits())
         case Outcome.REPEATED:
             return say("You had decided this already; nothing changed.")
+        case Outcome.ALREADY_DECIDED if me and detail.get("by") == me and detail.get("verdict") == "approve":
+            return say("You have approved this already, and that cannot be taken back.")
         case Outcome.ALREADY_DECIDED:
             return _already(detail.get("name") or detail.get("by", ""), detail.get("verdict", ""), detail.get("at", ""))
         case Outcome.EXPIRED:
@@ -59,10 +73,10 @@ def sentence(answer: Answer, *, verb: str = "approve") -> str:  # noqa: C901, PL
             assert_never(answer.outcome)
 
 
-def _done(verb: str, verdict: str, missing: str) -> str:
+def _done(verb: str, verdict: str, missing: str, waits: Waits) -> str:
     match verb:
         case "approve" if verdict == "pending":
-            return _more_needed(missing)
+            return _more_needed(missing, waits)
         case "approve":
             return say("Approved.")
         case "reject":
@@ -73,9 +87,18 @@ def _done(verb: str, verdict: str, missing: str) -> str:
             return say("Done.")
 
 
-def _more_needed(missing: str) -> str:
+def _more_needed(missing: str, waits: Waits) -> str:
     if not missing.isdigit():
         return say("Your approval is kept. More are needed.")
+    if waits.whom and waits.until:
+        return say_count(
+            int(missing),
+            "Your approval is kept. {number} more needed from {whom} by {time}, else nothing runs.",
+            "Your approval is kept. {number} more needed from {whom} by {time}, each by somebody else, else nothing"
+            " runs.",
+            whom=inert(waits.whom),
+            time=say_time(waits.until),
+        )
     return say_count(
         int(missing),
         "Your approval is kept. {number} more needed.",

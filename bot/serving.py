@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from slack_bolt import App, BoltRequest, BoltResponse
 
-from approvals.health import silent_store
+from approvals.usable import why_unusable
 from bot.deps import Deps
 from bot.relay import Relay
 from bot.replays import note_replay
@@ -51,7 +51,7 @@ class Served:
 
     def missing(self) -> str | None:
         """What keeps it from working, None when all is well."""
-        return silent_store(self.deps.store)
+        return why_unusable(self.deps.store)
 
     def _relay(self) -> None:
         self.relay.run(self.stopping, self.deps.wake)

@@ -3,6 +3,7 @@
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from approvals.installed_tokens import DEFAULT_URL
 from approvals.settings import Settings
 from bot.language import ENGLISH, shipped
 
@@ -17,10 +18,9 @@ class BotSettings(Settings):
     bot_token: SecretStr | None = Field(None, alias="SLACK_BOT_TOKEN", validate_default=True)
     app_token: SecretStr | None = Field(None, alias="SLACK_APP_TOKEN", validate_default=True)
     public_url: str | None = Field(None, alias="VOBO_PUBLIC_URL")
-    installations_url: str = Field("sqlite:///.var/installations.db", alias="VOBO_INSTALLATIONS_URL")
+    installations_url: str = Field(DEFAULT_URL, alias="VOBO_INSTALLATIONS_URL")
     api_url: str = Field("https://slack.com/api/", alias="SLACK_API_URL")
     agents: str = Field("", alias="VOBO_AGENT")
-    alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
     language: str = Field(ENGLISH, alias="VOBO_LANGUAGE")
 
     @property

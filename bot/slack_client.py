@@ -55,5 +55,6 @@ def token_refused(refused: SlackApiError) -> str:
 
 
 def unanswered(client: WebClient, failed: Exception) -> str:
-    """That Slack is silent."""
-    return f"Slack does not answer at {client.base_url} ({type(failed).__name__}). Check the network and SLACK_API_URL."
+    """That Slack is silent. SLACK_API_URL is named only where somebody has set it."""
+    fix = "Check the network." if client.base_url == WebClient.BASE_URL else "Check the network and SLACK_API_URL."
+    return f"Slack does not answer at {client.base_url} ({type(failed).__name__}). {fix}"

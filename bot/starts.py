@@ -16,6 +16,7 @@ from bot.freezing import asks_to_freeze, freezing
 from bot.language import say
 from bot.past import asks_for_history, history
 from bot.payloads import Mention, Slash, Typed
+from bot.text import inert
 from bot.whereabouts import card_links, where_it_stands
 
 _MENTION = re.compile(r"<@[UW][A-Za-z0-9_]+(?:\|[^>]*)?>")
@@ -29,6 +30,8 @@ _PHRASES = frozenset(
 )
 _WORDS = frozenset(_YES_OR_NO.split(" "))
 _LONGEST_ANSWER = 40
+#: One word in Latin letters.
+_WORD = re.compile(r"/?[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f-]{0,30}[.!?]?")
 
 
 def mention(deps: Deps, said: Mention) -> None:
@@ -60,6 +63,10 @@ def slash(deps: Deps, said: Slash) -> None:
         return
     if asks_for_history(request):
         history(deps, said, request)
+        return
+    if is_one_word(request):
+        unknown = say("There is no command `{word}`.", word=inert(request, 40))
+        tell(deps, asker_of(said), f"{unknown} {_help()}")
         return
     agent, request = addressed_agent(deps.agents, request, None)
     starter(deps, said.sender, agent)
@@ -100,6 +107,11 @@ def addressed_agent(agents: Sequence[str], request: str, newest: Run | None) -> 
     if colon and named is not None and rest.strip():
         return named, rest.strip()
     return (newest.agent if newest and newest.agent in agents else agents[0]), request
+
+
+def is_one_word(request: str) -> bool:
+    """Whether this is a mistyped command rather than a request. Languages that write without spaces are spared."""
+    return _WORD.fullmatch(request) is not None
 
 
 def sounds_like_a_decision(text: str) -> bool:

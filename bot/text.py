@@ -73,6 +73,12 @@ def one_line(text: str) -> str:
     return " ⏎ ".join(part.strip() for part in visible(text).replace("\t", " ").split("\n") if part.strip())
 
 
+def few_lines(text: str, most: int = 8) -> str:
+    """Visible text whose lines stay lines while they are at most `most`, without the empty ones; else on one line."""
+    lines = [line.strip() for line in visible(text).replace("\t", " ").split("\n") if line.strip()]
+    return "\n".join(lines) if len(lines) <= most else one_line(text)
+
+
 def clip(text: str, most: int) -> str:
     """At most `most` characters: both ends stay and the gap is counted; no tail hides behind a long head."""
     if len(text) <= most:

@@ -6,6 +6,7 @@ from bot.blocks import FALLBACK_TEXT, Block, Message, actions, button, confirm, 
 from bot.ids import RUN, ActionId
 from bot.language import HOLE, around, say
 from bot.text import clip, cut, escaped, hides, inert, one_line, visible
+from bot.what_words import full_stop
 
 _REQUEST = 1_500
 _ANSWER = 6_000
@@ -20,13 +21,34 @@ def render_opening(run: Run) -> Message:
     which = say("run `{run}`", run=run.id)
     if run.parent:
         which = say("run `{run}`, following `{parent}`", run=run.id, parent=run.parent)
-    promise = say("what could hurt is shown here first, and waits for approval")
+    state = _stands(run)
+    promise = "" if run.state in RUN_ENDED else say("what could hurt is shown here first, and waits for approval")
     blocks = [
         rich(line(*asked, person(run.requester), leaf(after)), quote(clip(visible(run.request), _REQUEST))),
-        context(f"{say('I am on it')} · {which} · {promise}"),
+        context(" · ".join(part for part in (state, which, promise) if part)),
         *_cancelling(run),
     ]
-    return Message(cut(say("I am on it: {request}", request=inert(run.request, 400)), FALLBACK_TEXT), blocks)
+    request = inert(run.request, 400)
+    return Message(cut(f"{state}: {request}", FALLBACK_TEXT), blocks)
+
+
+def _stands(run: Run) -> str:
+    """In a word or two, as its opening message says it for as long as that is read; mrkdwn."""
+    if run.state is RunState.STOPPED and run.cancelled_by:
+        return say("Cancelled by {name}", name=_canceller(run))
+    match run.state:
+        case RunState.COMPLETED:
+            return say("Finished")
+        case RunState.STOPPED:
+            return say("Stopped")
+        case RunState.FAILED:
+            return say("Interrupted; ops has been told")
+        case _:
+            return say("Started")
+
+
+def _canceller(run: Run) -> str:
+    return inert(run.cancelled_name or run.cancelled_by or "", 80)
 
 
 def _cancelling(run: Run) -> list[Block]:
@@ -34,8 +56,7 @@ def _cancelling(run: Run) -> list[Block]:
     if run.state in RUN_ENDED:
         return []
     if run.cancelled_by:
-        name = inert(run.cancelled_name or run.cancelled_by, 80)
-        return [context(say("Cancelled by {name}; what is at work ends first", name=name))]
+        return [context(say("Cancelled by {name}; what is at work ends first", name=_canceller(run)))]
     stop = button(say("Cancel"), ActionId.CANCEL, run.id, label=say("Cancel this run"))
     ask = say("What waits for a decision is withdrawn. What is being carried out right now is not interrupted.")
     stop["confirm"] = confirm(say("Cancel this run?"), ask, say("Cancel the run"), style="danger")
@@ -57,12 +78,14 @@ def render_answer(run: Run) -> Message:
 
 
 def _ended(run: Run) -> str:
-    reason = clip(one_line(run.reason or ""), _REASON) or say("no reason was given")
+    reason = full_stop(clip(one_line(run.reason or ""), _REASON) or say("no reason was given"))
     match run.state:
+        case RunState.STOPPED if run.cancelled_by:
+            return say("Cancelled by {name}.", name=clip(one_line(run.cancelled_name or run.cancelled_by), 80))
         case RunState.STOPPED:
-            return say("Stopped: {reason}.", reason=reason)
+            return say("Stopped: {reason}", reason=reason)
         case RunState.FAILED:
-            return say("Interrupted: {reason}. Nothing is lost; ops has been told.", reason=reason)
+            return say("Interrupted: {reason} Nothing is lost; ops has been told.", reason=reason)
         case RunState.COMPLETED:
             return say("Finished.")
         case _:

@@ -2,32 +2,29 @@
 
 from approvals.lifecycle import UndoState
 from approvals.models import Call, Run
-from bot.alerts import alert_message
+from bot.alerts import alert_message, begun, ids
 from bot.blocks import Message
 from bot.language import say
 from bot.text import inert
+from bot.what_words import capital, full_stop
 
 
-def undo_alert(call: Call, run: Run, marked: tuple[str, str] | None = None) -> Message | None:
+def undo_alert(
+    call: Call, run: Run, marked: tuple[str, str] | None = None, *, link: str | None = None
+) -> Message | None:
     """An undo was begun and nobody knows how it ended. `marked` is the first of two operators' words."""
     if call.undo is None:
         return None
-    why = f" {inert(call.undo.reason, 300)}." if call.undo.reason else ""
-    about = say(
-        "Taking back call `{call}` of tool `{tool}`, run `{run}` in <#{channel}>.",
-        call=call.key,
-        tool=inert(call.tool, 100),
-        run=run.id,
-        channel=run.channel,
-    )
-    by_key = say("Idempotency key `{key}`.", key=call.undo_key)
-    text = f"*{_said(call.undo.state)}* {about}{why} {by_key}"
+    why = f" {inert(full_stop(capital(call.undo.reason)), 300)}" if call.undo.reason else ""
+    asked = say("Its undo was asked for by {names}.", names=inert(call.undo.name, 120))
+    about, keys = f"{begun(call, link)}\n{asked}", ids(call, run, call.undo_key)
+    text = f"{about} *{_said(call.undo.state)}*{why}\n{keys}"
     title = say("Unknown undo")
     if call.undo.contradicted:
         late = say("A receipt came late: it was undone, whatever was said before.")
         return alert_message(
             title,
-            f"*{late}* {text}",
+            f"*{late}*\n{text}",
             say("Compare with the provider by the idempotency key, then close this. It is not undone once more."),
         )
     if call.undo.state is not UndoState.UNKNOWN:
@@ -35,7 +32,7 @@ def undo_alert(call: Call, run: Run, marked: tuple[str, str] | None = None) -> M
     if marked:
         says = say("undone") if marked[1] == UndoState.UNDONE else say("not undone")
         second = say("a second operator must say the same.")
-        text = f"{text} {inert(marked[0], 80)}: {says}; {second}"
+        text = f"{about} *{_said(call.undo.state)}*{why} {inert(marked[0], 80)}: {says}; {second}\n{keys}"
     return alert_message(
         title,
         text,

@@ -8,6 +8,7 @@ from bot.blocks import FALLBACK_TEXT, Block, Message, button, confirm, leaf, lin
 from bot.ids import ActionId, CallRef, undo_block
 from bot.language import HOLE, around, say, say_count
 from bot.text import cut, escaped, inert, one_line
+from bot.what_words import full_stop
 
 _NAMES = 120
 _HEADLINE = 120
@@ -60,7 +61,7 @@ def undo_became(undo: Undo) -> list[Block]:
         case UndoState.FAILED if undo.contradicted:
             return [leaf(say("A late answer says that it was undone; ops has been told."), bold=True)]
         case UndoState.FAILED:
-            why = cut(one_line(undo.reason or say("the tool said no")), _REASON)
+            why = full_stop(cut(one_line(undo.reason or say("the tool said no")), _REASON))
             return [leaf(say("Not undone"), bold=True), leaf(f": {why}")]
         case UndoState.UNKNOWN:
             return [leaf(say("Nobody can tell whether it was undone; ops has been told."), bold=True)]

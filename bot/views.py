@@ -14,17 +14,16 @@ from bot.deps import Deps
 from bot.edit_modal import edit_errors, read_edit
 from bot.editing import editable, edited, first_changed
 from bot.errors import Refused
-from bot.ids import REASON, CallbackId, is_batch_ref, read_batch_ref, read_call_ref, verdict_block
+from bot.ids import REASON, CallbackId, is_batch_ref, read_batch_ref, read_call_ref
 from bot.language import say
 from bot.law_words import in_readers_words
+from bot.modals import Answered, Errors
 from bot.payloads import Submission
 from bot.reject_modal import Rejection, no_reason, read_rejection
-from bot.review_modal import read_review
+from bot.reviewing import submit_review, submit_review_sure
 from bot.sentences import sentence
 from bot.text import plain
 from policies.edits import EditRefused, edit_fields
-
-Errors = dict[str, str]
 
 
 def submit_reject(deps: Deps, submitted: Submission) -> Errors:
@@ -43,7 +42,7 @@ def submit_reject(deps: Deps, submitted: Submission) -> Errors:
         deps, person, lambda who: deps.store.calls.reject(call.key, version=ref.version, decision=word, person=who)
     )
     after_decision(deps, call, person, answer)
-    return {} if answer.ok else {REASON: plain(sentence(answer, verb="reject"))}
+    return {} if answer.ok else {REASON: plain(sentence(answer, verb="reject", me=person.user))}
 
 
 def _reject_all(deps: Deps, submitted: Submission, said: Rejection) -> Errors:
@@ -53,23 +52,6 @@ def _reject_all(deps: Deps, submitted: Submission, said: Rejection) -> Errors:
     told = decide_many(deps, submitted.sender, ref, "reject", chosen, correction=said.correction)
     if not any(answer is not None and answer.ok for _, _, answer in told):
         return {REASON: plain(told[0][1])}
-    tell(deps, asker_of(submitted), told_many(view, told))
-    return {}
-
-
-def submit_review(deps: Deps, submitted: Submission) -> Errors:
-    """`review`: each call as it was chosen."""
-    ref = read_batch_ref(submitted.place.ref)
-    view = viewed(deps, ref)
-    chosen, errors = read_review(submitted, [call.key for call in pending(view)])
-    if errors:
-        return errors
-    yes: list[tuple[str, str | None]] = [(one.key, one.reason) for one in chosen if one.approve]
-    no: list[tuple[str, str | None]] = [(one.key, one.reason) for one in chosen if not one.approve]
-    told = decide_many(deps, submitted.sender, ref, "reject", no)
-    told += decide_many(deps, submitted.sender, ref, "approve", yes)
-    if not any(answer is not None and answer.ok for _, _, answer in told):
-        return {verdict_block(key): plain(text) for key, text, _ in told}
     tell(deps, asker_of(submitted), told_many(view, told))
     return {}
 
@@ -94,7 +76,11 @@ def submit_edit(deps: Deps, submitted: Submission) -> Errors:
     except Refused as refused_by_law:
         return edit_errors(fields, {first_changed(changed): str(refused_by_law)}, lines)
     answer = _saved(deps, call, person, content)
-    return {} if answer.ok else edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit")}, lines)
+    return (
+        {}
+        if answer.ok
+        else edit_errors(fields, {first_changed(changed): sentence(answer, verb="edit", me=person.user)}, lines)
+    )
 
 
 def _saved(deps: Deps, call: Call, person: Person, content: CallContent) -> Answer:
@@ -115,8 +101,9 @@ def _saved(deps: Deps, call: Call, person: Person, content: CallContent) -> Answ
 
 
 #: The work behind each modal that can be submitted.
-SUBMISSIONS: dict[str, Callable[[Deps, Submission], Errors]] = {
+SUBMISSIONS: dict[str, Callable[[Deps, Submission], Answered]] = {
     CallbackId.REJECT: submit_reject,
     CallbackId.REVIEW: submit_review,
+    CallbackId.REVIEW_SURE: submit_review_sure,
     CallbackId.EDIT: submit_edit,
 }

@@ -8,6 +8,7 @@ from approvals.lifecycle import RunState, State
 from approvals.models import Run
 from bot.deps import Deps
 from bot.language import say, say_count
+from bot.radius import radius_on
 from bot.state_words import run_is
 from bot.text import inert
 
@@ -32,6 +33,9 @@ def where_it_stands(deps: Deps, run: Run) -> str:
                 run=run.id,
                 links=" ".join(links),
             )
+        case RunState.STOPPED if run.cancelled_by:
+            name = inert(run.cancelled_name or run.cancelled_by, 80)
+            return say("`{run}` has ended: cancelled by {name}.", run=run.id, name=name)
         case RunState.COMPLETED | RunState.STOPPED | RunState.FAILED:
             ended = say("`{run}` has ended: {state}.", run=run.id, state=run_is(run.state))
             return f"{ended} {inert(run.reason or '', 500)}".strip()
@@ -47,7 +51,7 @@ def card_links(deps: Deps, run: Run) -> list[str]:
     for batch_id in dict.fromkeys(batch for batch in waiting if batch):
         batch = deps.store.batches.view(batch_id)
         if batch and batch.batch.ts and batch.batch.channel:
-            links.append(_link(deps, batch.batch.channel, batch.batch.ts, batch.batch.radius))
+            links.append(_link(deps, batch.batch.channel, batch.batch.ts, radius_on(batch)))
     return links
 
 

@@ -1,5 +1,7 @@
 """Who is asked about a call and who has said what so far, in the reader's language."""
 
+from collections.abc import Collection
+
 from approvals.models import Call
 from bot.language import say, say_choice, say_count, say_list
 from policies.requirement import STRICTEST_TIER, Requirement
@@ -17,6 +19,13 @@ def who_decides(reviewers: Reviewers, requirement: Requirement) -> str:
     if requirement.reviewers == 1:
         return people
     return say_count(requirement.reviewers, "{who}; one person", "{who}; {number} different people", who=people)
+
+
+def others(reviewers: Reviewers, requirement: Requirement, but: Collection[str], *, escalated: bool = False) -> str:
+    """`Bruno or Olga`: who may decide besides these; empty when nobody is left, or nobody knows."""
+    who = entitled(reviewers, requirement, escalated=escalated)
+    names = [reviewers.name_of(user) for user in who.users if user not in but]
+    return say_choice(names or [say("anyone of {usergroup}", usergroup=usergroup) for usergroup in who.usergroups])
 
 
 def so_far(call: Call) -> str:

@@ -72,12 +72,12 @@ class Office:
         run = self.until(lambda: self.store.runs.newest_in_thread(CHANNEL, thread), "the run is recorded")
         return run.id, thread
 
-    def pause(self, run: str, *calls: ProposedCall, ttl_s: int = 900) -> str:
+    def pause(self, run: str, *calls: ProposedCall, ttl_s: int = 900, lapse_s: int = 600) -> str:
         """End the run's turn with these calls on one card; returns the batch."""
         batch = self.store.new_id("batch")
         keys = tuple(call.key for call in calls)
         proposed = ProposedBatch(
-            id=batch, radius="refunds in EUR", number=1, calls=keys, has_card=True, ttl_s=ttl_s, lapse_s=600
+            id=batch, radius="refunds in EUR", number=1, calls=keys, has_card=True, ttl_s=ttl_s, lapse_s=lapse_s
         )
         lease = self.store.runs.lease(run, token="worker", ttl_ms=60_000)
         assert lease

@@ -23,6 +23,7 @@ CAUSES = {
     State.REJECTED: (Cause.PERSON, Cause.POLICY, Cause.BUDGET, Cause.CAP, Cause.VETO, Cause.WITHDRAWN),
     State.EXPIRED: (Cause.NOBODY, Cause.LAPSED, Cause.UNPOSTED),
 }
+LINK = "https://example.slack.com/archives/C1/p1?thread_ts=1.0&cid=C1"
 DECIDED = (State.PROPOSED, State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNKNOWN)
 
 
@@ -71,6 +72,14 @@ def pending_calls() -> Iterator[tuple[str, Callable[[Words], Call]]]:
 def one_of_two(words: Words) -> Call:
     call = words.call(needed=2, content=words.content(requirement=words.requirement(reviewers=2)))
     return call.model_copy(update={"decisions": (a_decision(call, name=words.must("Bruno Billing")),)})
+
+
+def changed_since(words: Words) -> Call:
+    """Approved, and then changed by somebody else."""
+    call = words.call(version=2, needed=2, content=words.content(requirement=words.requirement(reviewers=2)))
+    said = a_decision(call, version=1, name=words.must("Bruno Billing"))
+    edit = a_decision(call, "edit", version=1, reviewer="U0003", name=words.must("Omar"))
+    return call.model_copy(update={"decisions": (said, edit)})
 
 
 def drifted(words: Words, **changes: object) -> Call:
@@ -166,7 +175,14 @@ def reminders() -> Iterator[Made]:
             told = {"quiet": quiet, "recalled": ("S_BILLING",), "called": ("S_OPS_LEADS",)}
             name = f"reminder at {which}{', too few awake' if quiet else ''}"
             yield name, lambda w, which=which, told=told: _there(render_reminder(_with(eight(w), **told), which))
-    for link in (None, "https://example.slack.com/archives/C1/p1?thread_ts=1.0&cid=C1"):
+            one = f"{name}, one of two"
+            yield one, lambda w, at=which, t=told: _there(render_reminder(_with(of(w, one_of_two(w)), **t), at))
+        changed = f"reminder at {which}, changed since"
+        yield changed, lambda w, which=which: _there(render_reminder(of(w, changed_since(w)), which, LINK))
+    for who in ("U0001", "U0002"):
+        name = f"direct message to {who}, changed since"
+        yield name, lambda w, who=who: _there(render_direct(of(w, changed_since(w)), who, LINK))
+    for link in (None, LINK):
         name = f"direct message {'with' if link else 'without'} a link"
         yield name, lambda w, link=link: _there(render_direct(eight(w), "U0001", link))
     for name, ended in all_ended():

@@ -5,17 +5,19 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from approvals.models import Call
 from bot.details import detail_pages
-from bot.edit_modal import edit_modal, nothing_to_edit
+from bot.edit_modal import about_call, edit_modal, nothing_to_edit, with_rows
 from bot.ids import CallbackId, Place
-from bot.modals import View, details_modal, loading
+from bot.modals import View, details_modal, loading, refusal
 from bot.reject_modal import reject_modal
-from bot.review_modal import review_modal
+from bot.review_modal import Reviewed, review_modal, review_sure_modal
 from bot.settle_modal import settle_modal
-from bot_builders import a_decision
-from every_card import pending_calls
+from bot.text import inert
+from bot_builders import AnyLaw, a_decision
+from every_card import drifted, of, one_of_two, pending_calls
 from policies.arguments import Arguments
-from policies.edits import AtMostProposed, OneOf, SubsetOfProposed, Text, edit_fields
+from policies.edits import AtMostProposed, EditField, OneOf, SubsetOfProposed, Text, edit_fields
 from policies.money import Money
 from screen_words import Words
 
@@ -52,15 +54,40 @@ def modals() -> Iterator[Made]:
         name = f"edit {lines} lines"
         yield name, lambda w, lines=lines: edit_modal(edit_fields(a_refund(w, lines)), PLACE, 88)
     yield "reject one", lambda _: reject_modal("call 88", PLACE)
-    yield "reject all", lambda _: reject_modal("all 8 calls", PLACE)
-    for name, pending in pending_calls():
-        yield f"review: {name}", lambda w, pending=pending: review_modal([pending(w)], PLACE, w.of("billing decides"))
-    yield "review of eight", lambda w: review_modal([w.call(at) for at in range(1, 9)], PLACE, w.of("billing decides"))
+    yield "reject all", lambda _: reject_modal("all 8 calls", PLACE, number=8)
+    yield "refused", lambda w: refusal("Reject", inert(w.must("You approved this.")))
+    yield from reviews()
     for callback in (CallbackId.MARK_DONE, CallbackId.MARK_NOT_DONE):
         for needed in (1, 2):
             name = f"{callback}, {needed} needed"
             yield name, lambda w, c=callback, n=needed: settle_modal(w.call(), c, PLACE, needed=n)
     yield from details()
+
+
+def reviews() -> Iterator[Made]:
+    """The window for a whole card, and the question on top of it."""
+    for name, pending in pending_calls():
+        yield f"review: {name}", lambda w, pending=pending: review_modal(of(w, pending(w)), PLACE, AnyLaw())
+        yield f"review, sure: {name}", lambda w, pending=pending: _sure(w, pending(w))
+    yield "review of eight", lambda w: review_modal(of(w, *_eight(w)), PLACE, AnyLaw())
+    yield "review of what is approved already", lambda w: review_modal(of(w, one_of_two(w)), PLACE, AnyLaw(), "U0001")
+    yield "review of eight, sure", lambda w: _sure(w, *_eight(w))
+    yield "review, sure, one left open", lambda w: _sure(w, drifted(w), w.call(2), w.call(3), chosen=2)
+    yield "edit a call with an approval", lambda w: edit_modal(_rows(w), PLACE, 1, about_call(one_of_two(w)))
+
+
+def _eight(words: Words) -> list[Call]:
+    return [words.call(at) for at in range(1, 9)]
+
+
+def _rows(words: Words) -> tuple[EditField, ...]:
+    return with_rows(edit_fields(a_refund(words, 3)), words.call())
+
+
+def _sure(words: Words, *calls: Call, chosen: int = 8) -> View:
+    """Every second call is rejected."""
+    said = [Reviewed(call.key, at % 2 == 0, words.must("paid already")) for at, call in enumerate(calls[:chosen])]
+    return review_sure_modal(of(words, *calls), said, PLACE, AnyLaw())
 
 
 def details() -> Iterator[Made]:

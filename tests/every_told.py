@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from approvals.lifecycle import Cause, RunState, State
 from bot.alarms import ALARMS, alarm, frozen_alert
-from bot.alerts import expired_alert, failed_alert, remedy, slack_alert, unknown_alert
+from bot.alerts import expired_alert, failed_alert, lapsed_alert, remedy, slack_alert, unknown_alert
 from bot.attention_alerts import budget_alert, quiet_alert, tier_alert
 from bot.blocks import Message
 from bot.told import render_answer, render_notice, render_opening
@@ -20,6 +20,9 @@ ABOUT = {
     "tool": "call_000000000001",
     "secret": "call_000000000001",
     "anchor": "vobo-0123-abcdef-Zm9vYmFy",
+    "not_kept": "2026-11-30",
+    "gate": "call_000000000001",
+    "unsent": "card:batch_a",
 }
 LINK = "https://example.slack.com/archives/C1/p1?thread_ts=1.0&cid=C1"
 ERRORS = ("is_archived", "not_in_channel", "token_revoked", "missing_scope", "channel_not_found", "fatal_error")
@@ -60,13 +63,21 @@ def alerts() -> Iterator[Made]:
                     of(w, w.ended(1, State.EXPIRED, Cause.NOBODY), posted_at=posted), link
                 ),
             )
+    yield "alert: lapsed", lambda w: lapsed_alert(of(w, w.ended(1, State.EXPIRED, Cause.LAPSED)), LINK)
+    yield "alert: lapsed, no link", lambda w: lapsed_alert(of(w, w.ended(1, State.EXPIRED, Cause.LAPSED)))
     for state in (State.UNKNOWN, State.SUCCEEDED, State.FAILED):
         name = f"alert: unknown, now {state.value}"
         yield name, lambda w, state=state: unknown_alert(w.ended(1, state), w.run())
+    for at in (NOW, None):
+        name = f"alert: unknown, {'the agent waits' if at else 'the agent was told'}"
+        yield name, lambda w, at=at: unknown_alert(w.ended(1, State.UNKNOWN), w.run(), link=LINK, answered_at=at)
     for word in ("succeeded", "failed"):
         name = f"alert: one operator says {word}"
         yield name, lambda w, word=word: unknown_alert(w.ended(1, State.UNKNOWN), w.run(), (w.must("Omar"), word))
     for run in RunState:
+        changes = {"cancelled_by": "U0005", "state": run}
+        name = f"alert: run {run.value}, cancelled"
+        yield name, lambda w, c=changes: failed_alert(w.run(cancelled_name=w.must("Rosa"), **c))
         name = f"alert: run {run.value}"
         yield name, lambda w, run=run: failed_alert(w.run(state=run, reason=w.of("the provider is away")))
     yield "alert: failed without a reason", lambda w: failed_alert(w.run(state=RunState.FAILED))
@@ -77,7 +88,7 @@ def alerts() -> Iterator[Made]:
     yield "alert: budget", lambda w: budget_alert(w.run(), [w.ended(n, State.REJECTED, Cause.BUDGET) for n in (1, 2)])
     yield "alert: tier", lambda w: tier_alert(w.must("billing"))
     yield "alert: all asleep", lambda w: quiet_alert(of(w, w.call(), quiet=True, notify=()))
-    yield "alert: frozen", lambda w: frozen_alert(w.must("by Omar: the provider answers twice"))
+    yield "alert: frozen", lambda w: frozen_alert(w.must("frozen by Omar: the provider answers twice"))
     yield "alert: thawed", lambda _: frozen_alert(None)
     for kind in ALARMS:
         yield f"alert: {kind}", lambda w, kind=kind: alarm(kind, _about(kind, w))

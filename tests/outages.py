@@ -1,7 +1,8 @@
 """An hour in which Slack misbehaves, as people and ops live through it; what was seen becomes a table.
 
 Instants are moved, clocks are not: each of twelve steps moves everything that is stored five minutes into the past,
-lets the clock sweep and the relay try again. `python tests/outages.py` writes the table into docs/operations.md.
+what is known about people too, lets the bot look them up again, a worker try, the clock sweep and the relay send.
+`python tests/outages.py` writes the table into docs/operations.md.
 """
 
 import re
@@ -20,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from approvals.lifecycle import Cause, State  # noqa: E402 - this checkout, wherever it is started from
+from approvals.outcomes import Outcome  # noqa: E402 - as above
 from approvals.redis_check import connect  # noqa: E402 - as above
 from approvals.valkey import ensure_server, stop_server  # noqa: E402 - as above
 from bot import transports  # noqa: E402 - as above
@@ -30,10 +32,10 @@ PAGE = ROOT / "docs" / "operations.md"
 BEGIN, END = "<!-- an hour without Slack: begin -->", "<!-- an hour without Slack: end -->"
 STEP_MS, STEPS = 5 * 60_000, 12
 FOREVER = 1_000_000
-APPROVED, ENDS, STAYS, UNPOSTED = (f"call_{n:012d}" for n in (1, 2, 3, 4))
+APPROVED, ENDS, STAYS, UNPOSTED, LATER = CALLS = tuple(f"call_{n:012d}" for n in (1, 2, 3, 4, 5))
 COUNTS = "counts, and runs"
 _ZSETS = ("deadlines", "outbox", "wakeups")
-_INSTANTS = ("posted_at", "decide_by", "execute_by", "post_by")
+_INSTANTS = ("posted_at", "decide_by", "execute_by", "post_by", "fetched_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Seen:
     """What became of everything; each a few words for a cell of the table."""
 
     approved: str
+    later: str
     click: str
     ended: str
     unposted: str
@@ -92,7 +95,7 @@ class Seen:
 
 
 def live_through(outage: Outage, url: str, client: redis.Redis) -> Seen:
-    """Four cards meet the outage: approved before, ending meanwhile, waiting on, and not posted yet."""
+    """Five cards meet it: approved and begun, approved and not begun, ending meanwhile, waiting on, not posted yet."""
     client.flushall()
     told: list[str] = []
     transports.PING_S = 0.5  # a silent socket is noticed after four pings, which nobody here wants to wait for
@@ -116,20 +119,22 @@ class Hour:
         self.click = ""
 
     def prepare(self) -> None:
-        """Three cards in Slack, one of them approved."""
+        """Four cards in Slack, two of them approved."""
         office = self.office
-        self.runs = {key: office.start(f"refund {key}")[0] for key in (APPROVED, ENDS, STAYS, UNPOSTED)}
+        self.runs = {key: office.start(f"refund {key}")[0] for key in CALLS}
         self.approved = office.pause(self.runs[APPROVED], a_refund(31240, key=APPROVED))
         self.ends = office.pause(self.runs[ENDS], a_refund(31240, key=ENDS), ttl_s=1_800)
         self.stays = office.pause(self.runs[STAYS], a_refund(31240, key=STAYS), ttl_s=4 * 3_600)
-        for batch in (self.approved, self.ends, self.stays):
+        self.later = office.pause(self.runs[LATER], a_refund(31240, key=LATER), ttl_s=4 * 3_600, lapse_s=3_600)
+        for batch in (self.approved, self.ends, self.stays, self.later):
             office.card_with(batch, "decide by")
-        office.press(BRUNO, self.approved, "call.approve", APPROVED)
-        office.state(APPROVED, State.APPROVED)
+        for batch, key in ((self.approved, APPROVED), (self.later, LATER)):
+            office.press(BRUNO, batch, "call.approve", key)
+            office.state(key, State.APPROVED)
         self.decide_by = self._instant("decide_by")
 
     def pass_by(self) -> None:
-        """An hour: a card is owed, somebody clicks, the worker works, time goes on."""
+        """An hour: a card is owed, somebody clicks, a worker takes one call at once and another later, time goes on."""
         office = self.office
         self.unposted = office.pause(self.runs[UNPOSTED], a_refund(31240, key=UNPOSTED))
         office.run_the_batch(self.approved)
@@ -139,7 +144,7 @@ class Hour:
             self._move_on()
         if self.over_socket:
             self.office.until(self.office.bot.missing, "readiness says that nothing is received", 20)
-        self.office.until(self._all_tried, "every alert was tried", 45)
+        self.office.until(self._all_told, "ops was told of everything", 45)
 
     def ops(self) -> str:
         """What ops heard while it lasted."""
@@ -164,15 +169,13 @@ class Hour:
             waiting = "the decision stands on the card"
         moved = self._instant("decide_by") + (STEPS + 1) * STEP_MS
         later = _about(office_messages(office))
-        calls = [office.call(key) for key in (APPROVED, ENDS, STAYS, UNPOSTED)]
-        doubles = sum(
-            len(_of_entry(office, f"card:{batch}")) > 1
-            for batch in (self.approved, self.ends, self.stays, self.unposted)
-        )
+        calls = [office.call(key) for key in CALLS]
+        doubles = sum(len(_of_entry(office, f"card:{batch}")) > 1 for batch in self._batches())
         first = "its first deadline" if abs(moved - self.decide_by) < STEP_MS else "another deadline"
         assert store.batches.view(self.stays)
         return Seen(
             approved=_fate(office, APPROVED),
+            later=_fate(office, LATER),
             click=self.click,
             ended=_fate(office, ENDS),
             unposted=_fate(office, UNPOSTED),
@@ -205,29 +208,53 @@ class Hour:
             place = getattr(keys, name)
             for member, score in self.client.zrange(place, 0, -1, withscores=True):
                 self.client.zadd(place, {member: score - STEP_MS}, xx=True)
-        hashes = [keys.batch(b) for b in (self.approved, self.ends, self.stays, self.unposted)]
-        hashes += [keys.call(key) for key in (APPROVED, ENDS, STAYS, UNPOSTED)]
+        hashes = [keys.batch(batch) for batch in self._batches()] + [keys.call(key) for key in CALLS]
+        hashes += [keys.person(user) for user in (BRUNO, OLGA)]
         for place in hashes:
             for field in _INSTANTS:
                 at = self.client.hget(place, field)
                 if at:
                     self.client.hset(place, field, int(at) - STEP_MS)
+        self.office.bot.deps.watch.round()
+        self._work_later()
         self.clock.tick()
         self._tried()
+
+    def _work_later(self) -> None:
+        """A worker is free for the call that was approved before; nobody else's word is asked for."""
+        office, effects, batches = self.office, self.office.store.effects, self.office.store.batches
+        call = office.call(LATER)
+        if call.state is not State.APPROVED:
+            return
+        lease = batches.lease(self.later, token="w", ttl_ms=60_000)
+        assert lease
+        people = [person for one in call.decisions if (person := office.store.people.get(one.reviewer))]
+        answer, claim = effects.claim(
+            LATER, lease=lease, token="c", seal=call.seal, ttl_ms=60_000, people=people, day="2026-11-29"
+        )
+        if claim:
+            assert effects.intend(claim).ok
+            assert effects.succeed(claim, receipt="{}").ok
+        else:
+            assert answer.outcome in {Outcome.STALE_PERSON, Outcome.LAPSED}
+        batches.finish(lease)
+
+    def _batches(self) -> tuple[str, ...]:
+        return (self.approved, self.ends, self.stays, self.unposted, self.later)
 
     def _tried(self) -> None:
         """Until the relay has tried everything that is due."""
         self.office.bot.deps.wake.set()
         self.office.until(lambda: not self.office.store.outbox.due(), "the relay has tried what is due", 20)
 
-    def _all_tried(self) -> bool:
-        """Whether ops would have been told by now; a channel takes one message a second."""
-        outbox = self.office.store.outbox
+    def _all_told(self) -> bool:
+        """Whether ops was told of everything by now: in the channel, else in the other way, once for each alert."""
         owed = [entry.decode() for entry in self.client.zrange(self.office.store.keys.outbox, 0, -1)]
+        outbox = self.office.store.outbox
         alerts = [found for entry in owed if entry.startswith("alert:") and (found := outbox.load(entry))]
-        untried = [entry.id for entry in alerts if not entry.attempts]
-        self._hasten(untried)
-        return not untried
+        # A channel takes one message a second, so only one: whoever was tried least.
+        self._hasten([entry.id for entry in sorted(alerts, key=lambda entry: entry.attempts)[:1]])
+        return len(alerts) <= len(self.told)
 
     def _all_posted(self) -> bool:
         """Whether nothing is owed any more."""
@@ -249,12 +276,13 @@ class Hour:
 def table(seen: dict[str, Seen]) -> str:
     """The rows of docs/operations.md."""
     head = (
-        "| for an hour Slack | what was approved before | a click | a card whose time ends | a card not posted yet |"
-        " ops hears | afterwards |"
+        "| for an hour Slack | approved, begun within a minute | approved, not begun yet | a click |"
+        " a card whose time ends | a card not posted yet | ops hears | afterwards |"
     )
-    lines = [head, "|---|---|---|---|---|---|---|"]
+    lines = [head, "|---|---|---|---|---|---|---|---|"]
     lines += [
-        f"| {name} | {one.approved} | {one.click} | {one.ended} | {one.unposted} | {one.ops} | {one.afterwards} |"
+        f"| {name} | {one.approved} | {one.later} | {one.click} | {one.ended} | {one.unposted} | {one.ops}"
+        f" | {one.afterwards} |"
         for name, one in seen.items()
     ]
     return "\n".join(lines)
@@ -296,10 +324,11 @@ def _about(texts: list[str]) -> str:
     """The matters of some alerts, each once: their bold first words."""
     matters = {
         "A card expired": "a card expired",
+        "An approval lapsed": "an approval lapsed",
         "cannot be delivered": "a message cannot be delivered",
     }
     found = [short for words, short in matters.items() if any(words in text for text in texts)]
-    return " and ".join(found)
+    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 
 
 def _of_entry(office: Office, entry: str) -> list[str]:
@@ -315,6 +344,8 @@ def _fate(office: Office, key: str) -> str:
     match call.state, call.cause:
         case State.SUCCEEDED, _:
             return "runs, once"
+        case State.EXPIRED, Cause.LAPSED:
+            return "waits for a look at its approver, and lapses when it is too old"
         case State.EXPIRED, Cause.UNPOSTED:
             return "expires after an hour; it was never decidable"
         case State.EXPIRED, Cause.NOBODY if key == UNPOSTED:

@@ -95,7 +95,8 @@ class Thread:
         self.press(user, "call.reject", words)
         view = self.modal(user)
         block = next(block for block in view["blocks"] if block.get("block_id", "").startswith("reason"))
-        return self.slack.submit(user, {block["block_id"]: {block["element"]["action_id"]: reason}})
+        typed = {block["block_id"]: {block["element"]["action_id"]: reason}}
+        return self.slack.submit(user, {"common": {"value": "own"}, **typed})
 
     def _choose_line(self, user: str, view: Json, label: str) -> None:
         """Choose the value with these words among those that have no input yet."""

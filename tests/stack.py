@@ -41,6 +41,8 @@ class Stack:
     extra: dict[str, str] = field(default_factory=dict)
     port: int = 0
     sandbox_args: tuple[str, ...] = ()
+    #: Where modules of somebody's own lie, beside the checkout.
+    path: Path | None = None
     #: End the processes when this one is gone, however it went. Only where one thread starts them all.
     tied: bool = False
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -73,7 +75,7 @@ class Stack:
         kept = {name: value for name, value in os.environ.items() if name in _KEPT}
         self.env = {
             **kept,
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join(map(str, filter(None, (ROOT, self.path)))),
             "PYTHONUNBUFFERED": "1",
             "REDIS_URL": server.url,
             "VOBO_STATE_KEYS": keys.read_text(),

@@ -40,14 +40,14 @@ class Authority:
         file.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
         return cls(home, name, key, file)
 
-    def certificate(self, host: str) -> tuple[Path, Path]:
-        """The files of a certificate for `host` and of its key."""
+    def certificate(self, host: str, lasts: dt.timedelta = DAY) -> tuple[Path, Path]:
+        """The files of a certificate for `host`, good for so long, and of its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         try:
             names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))])
         except ValueError:
             names = x509.SubjectAlternativeName([x509.DNSName(host)])
-        wanted = _certificate(_named(host), self.name, key).add_extension(names, critical=False)
+        wanted = _certificate(_named(host), self.name, key, lasts).add_extension(names, critical=False)
         wanted = wanted.add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False
         )
@@ -60,10 +60,10 @@ class Authority:
         )
         return file, key_file
 
-    def context(self, host: str, *, clients: bool = False) -> ssl.SSLContext:
+    def context(self, host: str, *, clients: bool = False, lasts: dt.timedelta = DAY) -> ssl.SSLContext:
         """What a server of this name shows; with `clients` it wants certificates of this authority from others."""
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        made.load_cert_chain(*self.certificate(host))
+        made.load_cert_chain(*self.certificate(host, lasts))
         if clients:
             made.load_verify_locations(self.file)
             made.verify_mode = ssl.CERT_REQUIRED
@@ -113,8 +113,10 @@ def _named(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
-def _certificate(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _certificate(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, lasts: dt.timedelta = DAY
+) -> x509.CertificateBuilder:
     now = dt.datetime.now(dt.UTC)
     made = x509.CertificateBuilder(subject_name=subject, issuer_name=issuer, public_key=key.public_key())
-    made = made.serial_number(x509.random_serial_number()).not_valid_before(now - DAY).not_valid_after(now + DAY)
+    made = made.serial_number(x509.random_serial_number()).not_valid_before(now - DAY).not_valid_after(now + lasts)
     return made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)

@@ -1,4 +1,4 @@
--- Prelude 3 of 5: the inboxes, where reviewers find what waits for them, by deadline.
+-- Prelude 3 of 6: the inboxes, where reviewers find what waits for them, by deadline.
 -- A batch whose card stands in Slack is in one group, named by the tiers that its open calls ask ("of:billing", and
 -- "late:billing" once the next tier may decide too), and in one more for each reviewer who has approved all of them
 -- ("answered:U1"). A group is four sorted sets: all, those of a radius, those of a requester, those of both.

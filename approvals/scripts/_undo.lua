@@ -1,4 +1,4 @@
--- Prelude 5 of 5: taking back what a call did. `undo_becomes` is the only place where an undo changes its state.
+-- Prelude 5 of 6: taking back what a call did. `undo_becomes` is the only place where an undo changes its state.
 -- To find a second person, and to begin: a word about how things are must act soon.
 local UNDO_TIME = 10 * MINUTE
 local UNDO = { 'state', 'seal', 'by', 'name', 'at', 'execute_by', 'token', 'last_token', 'lease_until', 'intended',

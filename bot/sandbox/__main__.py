@@ -31,6 +31,7 @@ from bot.sandbox.settings import Settings
     help="Token rotation: tokens of installations run out after so long (Slack: 43200).",
 )
 @click.option("--rate-limits", is_flag=True, help="Answer 429 as Slack does.")
+@click.option("--example", "examples", multiple=True, help="Something to say to the bot; may be repeated.")
 @click.option("--port-file", type=click.Path(path_type=Path), help="Write the base URL here once listening.")
 def main(
     host: str,
@@ -46,6 +47,7 @@ def main(
     redirect_uri: tuple[str, ...],
     token_seconds: int | None,
     rate_limits: bool,
+    examples: tuple[str, ...],
     port_file: Path | None,
 ) -> None:
     """A strict stand-in for Slack's cloud: Web API, Socket Mode or signed HTTP, and a page to click in.
@@ -68,6 +70,7 @@ def main(
         client_id=client_id,
         client_secret=client_secret,
         redirect_uris=redirect_uri,
+        examples=examples,
         token_seconds=token_seconds,
     )
     try:

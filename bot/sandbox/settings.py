@@ -14,7 +14,8 @@ class Settings:
     switch from Socket Mode to signed HTTP; `subscriptions` are the events the app asked for. `team_id`, `team_name`
     and `team_domain` are the workspace's own. With `client_id` and `client_secret` it can be asked to install the app;
     the tokens then run out after `token_seconds`, where that is given. `redirect_uris` are the addresses the app may
-    be answered at, and below; none allows any, and the first is taken when an app names none.
+    be answered at, and below; none allows any, and the first is taken when an app names none. `examples` are offered as
+    first things to say, in the place of those for the sample.
     """
 
     ack_timeout: float = limits.ACK_SECONDS
@@ -32,6 +33,7 @@ class Settings:
     client_secret: str | None = None
     token_seconds: int | None = None
     redirect_uris: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
     subscriptions: frozenset[str] = field(
         default_factory=lambda: frozenset(
             {

@@ -30,7 +30,7 @@ class World:
         self.app_tokens = set(seed.app_tokens)
         self.revoked_tokens: set[str] = set()
         self.oauth = OAuth(settings, self.clock.now)
-        self.prompts = list(seed.prompts)
+        self.prompts = list(settings.examples or seed.prompts)
         self.notices: list[Json] = []
         self.drafts: dict[tuple[str, str, str], Json] = {}
         self.reads: dict[tuple[str, str], str] = {}

@@ -74,7 +74,7 @@ def test_whoever_rejects_it_is_told_that_it_was_a_test_and_was_caught(office: Of
     call, batch = planted(office, law)
     office.press(BRUNO, batch, "call.reject")
     office.modal(BRUNO)
-    office.slack.submit(BRUNO, {"reason": {"value": "That payment is not theirs."}})
+    office.slack.submit(BRUNO, {"common": {"value": "own"}, "reason": {"value": "That payment is not theirs."}})
     said = "This was a test, and Bruno Billing caught it. Nothing would have run."
     card = office.card_with(batch, said)
     assert "That payment is not theirs" not in readable(card)
@@ -99,7 +99,7 @@ def test_whoever_approves_it_is_told_kindly_what_was_odd(office: Office, law: La
 def test_nothing_of_it_can_be_changed_and_nobody_asks_the_same_again(office: Office, law: Law) -> None:
     call, batch = planted(office, law)
     office.press(BRUNO, batch, "call.edit")
-    assert "lets nobody change anything" in str(office.modal(BRUNO))
+    assert "Nothing here can be edited" in str(office.modal(BRUNO))
     office.store.runs.cancel(call.run, by=ROSA, name="Rosa")
     office.bot.deps.wake.set()
     card = office.card_with(batch, "This was a test; it ended before anybody decided.")

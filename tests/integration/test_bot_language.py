@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from approvals.lifecycle import State
+from bot.reject_modal import OWN_WORDS
 from bot.sandbox.errors import SandboxError
 from bot_office import BRUNO, CHANNEL, OLGA, OMAR, OPS, RITA, ROSA, Office, a_refund, readable, running
 from policies.rules.refunds import RefundFacts
@@ -45,7 +46,7 @@ def test_each_reviewer_is_answered_in_their_language_and_the_card_keeps_the_work
     batch = office.pause(run, a_refund(31240, reviewers=2))
     office.card_with(batch, "To decide: Refund 1 payments, 312.40 EUR")
     office.press(BRUNO, batch, "call.approve")
-    office.told(BRUNO, "Tu aprobación queda guardada. Falta 1 más.")
+    office.told(BRUNO, "Tu aprobación queda guardada. Falta 1 más, de Olga")
     office.press(RITA, batch, "call.approve")
     office.told(RITA, "Only billing may decide this")
     office.press(OLGA, batch, "call.approve")
@@ -74,7 +75,7 @@ def test_a_modal_its_errors_and_its_answers_are_the_readers(office: Office) -> N
     modal = office.modal(BRUNO)
     assert (modal["submit"]["text"], modal["close"]["text"]) == ("Rechazar", "Cerrar")
     assert "Rechazar" in modal["title"]["text"]
-    refused = office.slack.submit(BRUNO, {})
+    refused = office.slack.submit(BRUNO, {"common": {"value": OWN_WORDS}})
     assert "Di por qué" in str(refused["errors"])
     done = office.slack.submit(BRUNO, {"common": {"value": "0"}})
     assert not done.get("errors")
@@ -92,7 +93,7 @@ def test_an_amount_typed_as_the_reader_writes_it_is_refused_in_their_language(of
     hint = readable_view(office.modal(BRUNO))
     assert "Como máximo 312.40 EUR. Escribe solo dígitos, por ejemplo 312.40." in hint
     refused = office.slack.submit(BRUNO, {"arg:/lines/0/amount": {"value": "250,00"}})
-    assert "no es un importe. Escribe solo dígitos, por ejemplo 250.00." in refused["errors"]["arg:/lines/0/amount"]
+    assert "no es un importe. Usa un punto para los decimales: 250.00." in refused["errors"]["arg:/lines/0/amount"]
     assert office.call(FIRST).version == 1
 
 
@@ -118,7 +119,7 @@ def test_a_workspace_with_a_language_reads_it_on_cards_replies_and_alerts(oficin
     assert "Por decidir: Refund 1 payments, 312.40 EUR" in readable(card)
     assert "Aprobar" in readable(card)
     assert "312.40 EUR" in readable(card), "amounts keep one notation"
-    opening = next(one for one in oficina.slack.messages(CHANNEL, thread) if "Me pongo a ello" in readable(one))
+    opening = next(one for one in oficina.slack.messages(CHANNEL, thread) if "En marcha" in readable(one))
     assert "Cancelar" in readable(opening)
     oficina.store.outbox.owe("alert", f"seal:{FIRST}")
     oficina.bot.deps.wake.set()
@@ -127,7 +128,7 @@ def test_a_workspace_with_a_language_reads_it_on_cards_replies_and_alerts(oficin
         return [readable(one) for one in oficina.slack.messages(OPS) if "Un sello no coincide" in readable(one)]
 
     (alert,) = oficina.until(told, "ops is told in Spanish")
-    assert "Cerrar" in alert
+    assert "Marcar como visto" in alert
     oficina.press(OMAR, batch, "call.approve")
     oficina.told(OMAR, "Only billing may decide this")
 
@@ -141,9 +142,9 @@ def test_a_direct_message_is_in_its_receivers_language(office: Office) -> None:
         office.store.outbox.owe("direct", f"{batch}:{user}")
     office.bot.deps.wake.set()
     office.until(lambda: directs(office, BRUNO) and directs(office, OLGA), "both are told")
-    assert "1 llamada, refunds in EUR, 312.40 EUR, espera una decisión" in readable(directs(office, BRUNO)[0])
+    assert "Refund 1 payments, 312.40 EUR: espera una decisión" in readable(directs(office, BRUNO)[0])
     assert "Abrir la tarjeta" in readable(directs(office, BRUNO)[0])
-    assert "1 call, refunds in EUR, 312.40 EUR, waits for a decision" in readable(directs(office, OLGA)[0])
+    assert "Refund 1 payments, 312.40 EUR: waits for a decision" in readable(directs(office, OLGA)[0])
 
 
 def test_whoever_is_not_known_yet_is_answered_in_the_workspaces_language(oficina: Office) -> None:

@@ -29,10 +29,11 @@ def test_a_rejection_asks_for_its_reason_and_shows_it(office: Office) -> None:
     batch = paused(office, 31240)
     office.press(BRUNO, batch, "call.reject")
     office.modal(BRUNO)
-    refused = office.slack.submit(BRUNO, {})
+    assert set(office.slack.submit(BRUNO, {})["errors"]) == {"common"}, "no reason is chosen for anybody"
+    refused = office.slack.submit(BRUNO, {"common": {"value": "own"}})
     assert "Say why" in refused["errors"]["reason"]
 
-    done = office.slack.submit(BRUNO, {"reason": {"value": "wrong customer <!channel>"}})
+    done = office.slack.submit(BRUNO, {"common": {"value": "own"}, "reason": {"value": "wrong customer <!channel>"}})
 
     assert done["ok"]
     call = office.state(FIRST, State.REJECTED)
@@ -47,7 +48,9 @@ def test_a_correction_is_no_veto(office: Office) -> None:
     batch = paused(office, 31240)
     office.press(BRUNO, batch, "call.reject")
     office.modal(BRUNO)
-    office.slack.submit(BRUNO, {"reason": {"value": "too much"}, "kind": {"value": "correction"}})
+    office.slack.submit(
+        BRUNO, {"common": {"value": "own"}, "reason": {"value": "too much"}, "kind": {"value": "correction"}}
+    )
     call = office.state(FIRST, State.REJECTED)
     assert call.decisions[-1].correction is True
     assert office.store.vetoes.of_thread(CHANNEL, office.store.runs.load(call.run).thread_ts) == {}
@@ -185,7 +188,7 @@ def test_the_details_tell_the_requesters_words_and_when_our_data_was_looked_up(o
     office.press(RITA, batch, "call.details")
     text = str(office.modal(RITA)["blocks"])
     assert "refund the failed payments" in text
-    assert "Our data as looked up before " in text
+    assert "Our data as it was just before the card was posted" in text
 
 
 def test_what_the_law_forbids_is_refused_at_the_field(office: Office) -> None:
@@ -236,6 +239,115 @@ def test_each_call_of_a_card_is_decided_in_one_window(office: Office) -> None:
     assert office.call(THIRD).state is State.PENDING_REVIEW
 
 
+def asking(office: Office, *needed: int) -> tuple[str, tuple[str, ...]]:
+    """A card with a call for each of these numbers of reviewers, each of which the card asks twice about."""
+    run, _ = office.start()
+    calls = []
+    for number, reviewers in enumerate(needed, 1):
+        call = a_refund(1000 * number, number=number, reviewers=reviewers)
+        need = call.content.requirement.model_copy(update={"confirm": True})
+        calls.append(call.model_copy(update={"content": call.content.model_copy(update={"requirement": need})}))
+    batch = office.pause(run, *calls)
+    office.card_with(batch, "decide by")
+    return batch, tuple(call.key for call in calls)
+
+
+def choose_in_review(office: Office, batch: str, user: str = BRUNO, **choices: str) -> dict[str, Any]:
+    office.press(user, batch, "batch.review")
+    office.modal(user)
+    keys = {"first": FIRST, "second": SECOND, "third": THIRD}
+    values = {f"verdict:{keys[name]}": {"value": verdict} for name, verdict in choices.items()}
+    values |= {f"reason:{keys[name]}": {"value": "no"} for name, verdict in choices.items() if verdict == "reject"}
+    return office.slack.submit(user, values)
+
+
+def test_the_review_approves_nothing_the_card_asks_twice_about_before_it_has_asked(office: Office) -> None:
+    batch, _ = asking(office, 1, 1, 1)
+    assert choose_in_review(office, batch, first="approve", second="reject")["ok"]
+    assert {office.call(key).state for key in (FIRST, SECOND, THIRD)} == {State.PENDING_REVIEW}
+    view = office.modal(BRUNO)
+    assert view["callback_id"] == "review_sure"
+    assert "Refund 1 payments, 10.00 EUR" in str(view["blocks"])
+
+    office.slack.close_view(BRUNO)
+    assert office.modal(BRUNO)["callback_id"] == "review", "going back decides nothing and keeps the choices"
+    assert {office.call(key).state for key in (FIRST, SECOND)} == {State.PENDING_REVIEW}
+
+    assert office.slack.submit(BRUNO, {})["ok"]
+    done = office.slack.submit(BRUNO, {})
+    assert done["ok"], done
+    office.state(FIRST, State.APPROVED)
+    assert office.state(SECOND, State.REJECTED).reason == "no"
+    assert office.call(THIRD).state is State.PENDING_REVIEW
+    assert office.slack.view(BRUNO) is None, "both windows are closed"
+    office.told(BRUNO, "2 of 2 decided as you said.")
+
+
+def test_the_review_rejects_at_once_what_needs_no_second_question(office: Office) -> None:
+    batch, _ = asking(office, 1, 1)
+    assert choose_in_review(office, batch, first="reject")["ok"]
+    office.state(FIRST, State.REJECTED)
+    assert office.slack.view(BRUNO) is None
+
+
+def test_who_lost_the_right_between_the_question_and_the_answer_reads_so_in_the_window(office: Office) -> None:
+    batch, _ = asking(office, 1, 1)
+    choose_in_review(office, batch, first="approve")
+    office.slack.set_user(BRUNO, is_restricted=True)
+    office.bot.deps.desk.ask(BRUNO)
+    office.slack.submit(BRUNO, {})
+    assert "Guests may not" in str(office.modal(BRUNO)["blocks"])
+    assert office.call(FIRST).state is State.PENDING_REVIEW
+
+
+def test_who_may_not_approve_is_told_at_the_choice_and_not_asked_whether_they_are_sure(office: Office) -> None:
+    batch, _ = asking(office, 1, 1)
+    office.press(BRUNO, batch, "batch.review")
+    office.modal(BRUNO)
+    office.slack.set_user(BRUNO, is_restricted=True)
+    office.bot.deps.desk.ask(BRUNO)
+    refused = office.slack.submit(BRUNO, {f"verdict:{FIRST}": {"value": "approve"}})
+    assert "Guests may not" in refused["errors"][f"verdict:{FIRST}"]
+    assert office.modal(BRUNO)["callback_id"] == "review"
+
+
+def test_a_card_that_changed_after_the_question_is_not_decided_by_its_answer(office: Office) -> None:
+    batch, _ = asking(office, 1, 1)
+    choose_in_review(office, batch, first="approve")
+    office.press(OLGA, batch, "call.approve", FIRST)
+    office.state(FIRST, State.APPROVED)
+    office.slack.submit(BRUNO, {})
+    assert len(office.call(FIRST).decisions) == 1
+    view = office.modal(BRUNO)
+    assert view["title"]["text"] == "Nothing was decided"
+    assert "Already approved by Olga Opslead" in str(view["blocks"])
+    office.slack.close_view(BRUNO)
+    assert office.slack.view(BRUNO) is None
+
+
+@pytest.mark.parametrize("control", ["call.reject", "call.edit"])
+def test_who_approved_is_told_in_the_window_that_it_stays_and_who_can_stop_it(office: Office, control: str) -> None:
+    batch = paused(office, 31240, reviewers=2)
+    office.press(BRUNO, batch, "call.approve")
+    told = office.told(BRUNO, "1 more needed")
+    assert "from Olga by " in told
+    assert "else nothing runs." in told
+    office.press(BRUNO, batch, control)
+    view = office.modal(BRUNO)
+    assert "You approved this, and that cannot be taken back. Ask Olga to reject it" in str(view["blocks"])
+    assert "Rosa Requester to cancel the run." in str(view["blocks"])
+    assert "submit" not in view or not view["submit"]
+
+
+def test_who_approved_every_call_is_not_offered_to_reject_all(office: Office) -> None:
+    batch, keys = asking(office, 2, 2)
+    office.press(BRUNO, batch, "batch.approve_all")
+    for key in keys:
+        office.until(lambda key=key: office.call(key).decisions, "it is approved once")
+    office.press(BRUNO, batch, "batch.reject_all")
+    assert "You approved this" in str(office.modal(BRUNO)["blocks"])
+
+
 def test_the_details_show_what_is_masked_on_the_card(office: Office) -> None:
     batch = paused(office, 31240)
     assert "anna@example.test" not in readable(office.card(batch))
@@ -247,7 +359,9 @@ def test_a_guest_does_not_read_the_details(office: Office) -> None:
     batch = paused(office, 31240)
     office.press(GUS, batch, "call.details")
     office.told(GUS, "Only full members of this workspace may read the details.")
-    assert "anna@example.test" not in str(office.slack.view(GUS))
+    view = office.modal(GUS)
+    assert "Only full members of this workspace may read the details." in str(view["blocks"]), "it hides the thread"
+    assert "anna@example.test" not in str(view)
 
 
 def test_long_details_are_turned_page_by_page(office: Office) -> None:
@@ -280,6 +394,6 @@ def test_who_may_not_decide_cannot_submit_either(office: Office) -> None:
     office.press(BRUNO, batch, "call.reject")
     office.modal(BRUNO)
     office.slack.set_user(BRUNO, is_restricted=True)
-    done = office.slack.submit(BRUNO, {"reason": {"value": "no"}})
+    done = office.slack.submit(BRUNO, {"common": {"value": "own"}, "reason": {"value": "no"}})
     assert "Guests may not" in str(done["errors"])
     assert office.call(FIRST).state is State.PENDING_REVIEW

@@ -11,6 +11,7 @@ from approvals.drain import drain_once
 from approvals.ledger import Ledger
 from approvals.models import ProposedCall
 from approvals.preview import Preview
+from bot.ids import Place
 from bot_office import BRUNO, CHANNEL, DORA, GUS, OLGA, OMAR, ROSA, XENA, Json, Office, a_refund, running
 
 ANNA = "anna@example.test"
@@ -58,7 +59,7 @@ def decided(office: Office) -> tuple[str, str]:
     click = office.press(BRUNO, batch, "call.reject", calls[1].key)
     assert click["acked"]
     office.until(lambda: "reason" in str(office.modal(BRUNO)["blocks"]), "the window asks why")
-    office.slack.submit(BRUNO, {"reason": {"value": "wrong *customer* <!channel>"}})
+    office.slack.submit(BRUNO, {"common": {"value": "own"}, "reason": {"value": "wrong *customer* <!channel>"}})
     office.until(lambda: office.call(calls[1].key).decisions, "the rejection counts")
     return run, batch
 
@@ -67,6 +68,25 @@ def window(office: Office, user: str, words: str = "") -> Json:
     before = office.slack.view(user)
     office.slack.slash(user, CHANNEL, f"history {words}".strip())
     return office.until(lambda: _other(office, user, before["id"] if before else ""), "the window is filled")
+
+
+def test_history_without_an_answer_says_how_to_ask(office: Office, decided: tuple[str, str]) -> None:
+    assert decided
+    said = str(window(office, OMAR, "foo")["blocks"])
+    assert "Nothing that fits." in said
+    assert "Try `/vobo history 30d`, or the id of a run." in said
+
+
+def test_history_tells_the_starts_of_processes_only_to_who_asks_for_them(
+    office: Office, decided: tuple[str, str]
+) -> None:
+    assert decided
+    office.store.changes.note_start(office.bot.deps.law, Place(ref="x", channel="C", thread_ts="1"), process="bot")
+    asked = "started with new"
+    assert asked not in str(window(office, OMAR)["blocks"])
+    blocks = str(window(office, OMAR, "started")["blocks"])
+    assert "The bot started with new rules or reviewers" in blocks
+    assert "The bot started with new settings" in blocks
 
 
 def test_history_tells_the_last_decisions_the_newest_first_with_names_and_reasons(
@@ -105,8 +125,8 @@ def test_personal_values_are_masked_in_the_history_and_in_the_timeline(
         ("over 500.00 EUR", "Nothing that fits", "Approved by"),
         ("over 50.00 EUR", "Rejected by", "Approved by"),
         ("2024-01-31", "Nothing that fits", "Approved by"),
-        ("over lots EUR", "the answer is in the thread", "Approved by"),
-        ("1d 2d", "the answer is in the thread", "Approved by"),
+        ("over lots EUR", "Write an amount like this", "Approved by"),
+        ("1d 2d", "is one too many", "Approved by"),
     ],
 )
 @pytest.mark.parametrize("drained", [False, True])

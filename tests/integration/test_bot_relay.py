@@ -195,7 +195,7 @@ def test_a_message_posted_by_a_bot_that_died_before_noting_it_is_found_and_not_p
         assert bot.relay.drain() == 1
 
         assert [message["ts"] for message in workspace.messages(CHANNEL, thread)] == [thread, ts]
-        assert "I am on it" in readable(workspace.message(CHANNEL, ts))
+        assert "Started" in readable(workspace.message(CHANNEL, ts))
         found = store.outbox.load("opening:run_1")
         assert found
         assert (found.ts, found.sending) == (ts, False)

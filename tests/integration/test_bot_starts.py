@@ -16,7 +16,7 @@ def test_a_mention_is_heard_at_once_in_its_thread(office: Office) -> None:
     run_id, thread = office.start("refund <!channel> & co")
     office.until(lambda: len(thread_of(office, thread)) == 2, "the opening reply", 2)
     opening = office.slack.messages(CHANNEL, thread)[1]
-    assert "I am on it" in readable(opening)
+    assert "Started" in readable(opening)
     assert opening["metadata"]["event_payload"] == {"id": f"opening:{run_id}"}
     run = office.store.runs.load(run_id)
     assert run is not None
@@ -46,12 +46,24 @@ def test_a_slash_command_opens_a_thread_of_its_own(office: Office) -> None:
     assert "refund it all" in readable(root)
     run = office.until(lambda: office.store.runs.newest_in_thread(CHANNEL, root["ts"]), "the run is recorded")
     assert run.request == "refund it all"
-    assert "I am on it" in readable(root)
+    assert "Started" in readable(root)
 
 
 def test_an_empty_slash_command_is_answered_with_help(office: Office) -> None:
     assert office.slack.slash(ROSA, CHANNEL, "")["acked"]
     office.told(ROSA, "Tell me what to do")
+
+
+@pytest.mark.parametrize("typed", ["status", "histroy", "Estado?", "/help", "re-run"])
+def test_a_single_word_after_the_slash_is_a_mistyped_command_and_starts_nothing(office: Office, typed: str) -> None:
+    assert office.slack.slash(ROSA, CHANNEL, typed)["acked"]
+    office.told(ROSA, f"There is no command `{typed}`.")
+    assert runs_started(office) == 0
+
+
+def test_a_request_without_spaces_in_a_language_that_has_none_is_a_request(office: Office) -> None:
+    office.slack.slash(ROSA, CHANNEL, "退还昨天失败的付款")
+    office.until(lambda: runs_started(office) == 1, "it starts")
 
 
 @pytest.mark.parametrize(("user", "team"), [(GUS, None), (XENA, "T0000OTHER")])

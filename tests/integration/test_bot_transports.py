@@ -20,12 +20,15 @@ from bot_office import BRUNO, REVIEWERS, SECRET, STATE_KEY, Office, a_refund, ru
 FIRST = "call_000000000001"
 
 
-def send(office: Office, body: str, *, stamp: str | None = None, secret: str = SECRET) -> int:
+FORM = "application/x-www-form-urlencoded"
+
+
+def send(office: Office, body: str, *, stamp: str | None = None, secret: str = SECRET, content_type: str = FORM) -> int:
     """What somebody who may or may not know the secret sends to the bot."""
     stamp = stamp or str(int(time.time()))
     signature = SignatureVerifier(secret).generate_signature(timestamp=stamp, body=body) or ""
     headers = {
-        "Content-Type": "application/x-www-form-urlencoded",
+        "Content-Type": content_type,
         "X-Slack-Request-Timestamp": stamp,
         "X-Slack-Signature": signature,
     }
@@ -93,6 +96,32 @@ def test_a_button_value_that_is_not_ours_decides_nothing_and_is_acknowledged(off
     assert send(office, body) == 200
     office.told(BRUNO, "not one of this bot's")
     assert office.call(FIRST).state is State.PENDING_REVIEW
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        '{"type": "block_actions", "actions": []}',
+        '{"type": "block_actions", "actions": null}',
+        '{"type": "view_submission", "view": null}',
+        '{"type": "view_submission", "view": "reject"}',
+        "[]",
+        "null",
+        "5",
+        '"text"',
+        '{"type": "block_actions", "user": ' + "[" * 50_000 + "]" * 50_000 + "}",
+    ],
+)
+def test_a_signed_interaction_of_another_shape_is_refused_and_a_copy_of_it_too(office: Office, payload: str) -> None:
+
+    body, stamp = urllib.parse.urlencode({"payload": payload}), str(int(time.time()))
+    assert send(office, body, stamp=stamp) == 400
+    assert send(office, body, stamp=stamp) in {200, 400}
+
+
+@pytest.mark.parametrize("body", ["[]", "null", '"x"', '{"type": "event_callback", "event": null}', "[" * 100_000])
+def test_a_signed_event_of_another_shape_is_refused(office: Office, body: str) -> None:
+    assert send(office, body, content_type="application/json") == 400
 
 
 @pytest.mark.parametrize("body", ["payload=nonsense", "payload=%7B%22type%22%3A%22block_actions%22%7D", "x", ""])

@@ -108,6 +108,8 @@ def test_a_collection_in_a_job_does_not_touch_what_its_parent_had_loaded(valkey_
         "VOBO_LEDGER_URL": f"sqlite:///{tmp_path}/ledger.db",
         "VOBO_SHOP_URL": f"sqlite:///{tmp_path}/shop.db",
     }
+    load = [sys.executable, "-m", "worker.refund_desk.shop", "load"]
+    subprocess.run(load, env=environment, check=True, capture_output=True)
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     frozen, collected = map(int, done.stdout.split())

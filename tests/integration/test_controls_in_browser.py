@@ -82,6 +82,7 @@ def test_a_cancelled_rejection_leaves_the_card_alive_and_a_rejection_needs_a_rea
     bruno.close()
     assert case.office.call(FIRST).state is State.PENDING_REVIEW
     bruno.press("call.reject")
+    bruno.field("common").get_by_label("Another reason").check()
     bruno.submit()
     bruno.refused_at("reason", "Say why")
     bruno.field("reason").fill("wrong customer")
@@ -142,7 +143,7 @@ def test_approve_all_asks_with_number_sum_and_radius_and_going_back_decides_noth
     case.posted(a_call(1000), a_call(2000, number=2))
     bruno = case.at(BRUNO)
     bruno.control("batch.approve_all").click()
-    for words in ("2 calls", "30.00 EUR", "Refunds in EUR"):
+    for words in ("2 calls", "30.00 EUR", "refunds in EUR"):
         expect(bruno.page.get_by_test_id("confirm")).to_contain_text(words, ignore_case=True)
     bruno.page.get_by_test_id("confirm-deny").click()
     assert case.office.slack.deliveries("block_actions") == []
@@ -155,6 +156,7 @@ def test_reject_all_takes_one_reason_for_all(case: Case) -> None:
     case.posted(a_call(1000), a_call(2000, number=2))
     bruno = case.at(BRUNO)
     bruno.press("batch.reject_all")
+    bruno.field("common").get_by_label("Another reason").check()
     bruno.field("reason").fill("not this week")
     bruno.submit()
     bruno.reads("Rejected by Bruno Billing")
@@ -176,6 +178,25 @@ def test_every_call_is_decided_in_one_window_with_errors_at_its_field(case: Case
     bruno.reads("Rejected by Bruno Billing")
     case.office.state(FIRST, State.APPROVED)  # one decision after the other, and the card may show the first alone
     case.office.state(SECOND, State.REJECTED)
+
+
+def test_the_review_asks_once_more_about_what_the_card_asks_twice_about(case: Case) -> None:
+    case.posted(a_call(1000, confirm=True), a_call(2000, number=2, confirm=True))
+    bruno = case.at(BRUNO)
+    bruno.press("batch.review")
+    bruno.field(f"verdict:{FIRST}").get_by_label("Approve").check()
+    bruno.submit()
+    expect(bruno.modal).to_contain_text("Approve 1 call?")
+    expect(bruno.modal).to_contain_text("1 call stays open.")
+    assert case.office.call(FIRST).state is State.PENDING_REVIEW
+    bruno.modal.get_by_test_id("modal-close").click()
+    expect(bruno.field(f"verdict:{FIRST}").get_by_label("Approve")).to_be_checked()
+    bruno.submit()
+    expect(bruno.modal).to_contain_text("Approve 1 call?")
+    bruno.submit()
+    bruno.reads("Approved by Bruno Billing")
+    expect(bruno.modal).to_have_count(0)
+    assert case.office.call(SECOND).state is State.PENDING_REVIEW
 
 
 def test_saying_that_one_looks_is_shown_to_all_and_decides_nothing(case: Case) -> None:
@@ -235,7 +256,7 @@ def test_operators_settle_what_nobody_saw_with_how_they_know(case: Case) -> None
     case.office.state(FIRST, State.SUCCEEDED)
     omar.reads("Settled: it happened")
     omar.press("ops.close", "Unknown outcome")
-    omar.reads("Closed by Omar Ops")
+    omar.reads("Seen by Omar Ops")
 
 
 def test_operators_put_an_interrupted_run_back_after_being_asked_twice(case: Case) -> None:
@@ -315,7 +336,7 @@ def test_whoever_may_not_decide_is_told_so_in_private_at_every_control(
         expect(other.page.get_by_text(words)).to_have_count(told + 1)
     for control in ("call.reject", "call.edit", "batch.reject_all", "batch.review"):
         other.press(control)
-        expect(other.modal).to_contain_text("This cannot be done")
+        expect(other.modal).to_contain_text(words)
         other.close()
     for key in (FIRST, SECOND):
         assert (case.office.call(key).state, case.office.call(key).decisions) == (State.PENDING_REVIEW, ())

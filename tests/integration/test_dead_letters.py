@@ -77,9 +77,29 @@ def test_an_unknown_outcome_says_what_is_certain_and_what_is_not_and_offers_what
     an_unknown(office)
     found = letter(office, "Unknown outcome")
     said = readable(found)
-    for words in ("*Certain:*", "*Not certain:*", "*To do:*", "the tool did not answer", "vobo-run_"):
+    for words in ("*Certain:*", "*Not certain:*", "*To do:*", "The tool did not answer.", "vobo-run_"):
         assert words in said
     assert controls(found) == ["ops.reconcile", "ops.mark_done", "ops.mark_not_done"]
+
+
+def test_an_unknown_outcome_begins_with_what_it_is_about_and_ends_with_the_ids(office: Office) -> None:
+    an_unknown(office)
+    said = found_text(letter(office, "Unknown outcome"))
+    first = said.split("\n")[0]
+    assert "approved by Bruno Billing, begun <!date^" in first
+    assert "|Open the card>" in first
+    due = office.store.deadlines.at(f"unknown:{FIRST}")
+    assert due
+    assert f"until <!date^{due // 1000}^" in said
+    assert office.store.effects.answer_unknown(FIRST).ok
+    office.store.outbox.owe("alert", f"call:{FIRST}")
+    office.bot.deps.wake.set()
+    office.until(lambda: letters(office, "has been told that nobody knows"), "the message is updated")
+    assert office.store.deadlines.at(f"unknown:{FIRST}") is None
+
+
+def found_text(message: Json) -> str:
+    return str(message["blocks"][1]["text"]["text"])
 
 
 @pytest.mark.parametrize(
@@ -173,7 +193,7 @@ def test_a_closed_matter_is_open_again_when_it_comes_up_again(office: Office) ->
     run = a_failed_run(office)
     found = letter(office, "A run was interrupted")
     press(office, OMAR, found, "ops.close")
-    office.until(lambda: letters(office, "Closed by Omar"), "it is closed")
+    office.until(lambda: letters(office, "Seen by Omar"), "it is closed")
     assert controls(letter(office, "A run was interrupted")) == []
     assert "alert_closed" in events(office.store)
     assert office.store.runs.requeue(run, by=OMAR).ok

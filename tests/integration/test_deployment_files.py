@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import redis
 
 import container_steps
+from approvals.settings import Settings
 from bot.sandbox import Workspace
 from bot_office import STATE_KEY, free_port
 from stack import ROOT, until
@@ -33,13 +35,16 @@ def environment(valkey_url: str, tmp_path_factory: pytest.TempPathFactory) -> It
     """What an installation puts into its environment, and nothing of this checkout."""
     home = tmp_path_factory.mktemp("home")
     redis.Redis.from_url(valkey_url).flushall()
+    shop = f"sqlite:///{home / 'shop.db'}"
+    load = [sys.executable, "-m", "worker.refund_desk.shop", "load"]
+    subprocess.run(load, env={"VOBO_SHOP_URL": shop, "PYTHONPATH": str(ROOT)}, cwd=home, check=True, timeout=60)
     with Workspace.serve() as slack:
         yield {
             "PATH": os.environ["PATH"],
             "REDIS_URL": valkey_url,
             "VOBO_STATE_KEYS": STATE_KEY,
             "VOBO_LEDGER_URL": f"sqlite:///{home / 'ledger.db'}",
-            "VOBO_SHOP_URL": f"sqlite:///{home / 'shop.db'}",
+            "VOBO_SHOP_URL": shop,
             "SLACK_BOT_TOKEN": "xoxb-sandbox",
             "SLACK_APP_TOKEN": "xapp-sandbox",
             "SLACK_API_URL": slack.api_url,
@@ -136,6 +141,48 @@ def test_a_systemd_unit_starts_what_the_procfile_starts_and_ends_it_gently(path:
     assert service["KillMode"] == "mixed"
     assert service["Restart"] == "always"
     assert int(service["TimeoutStopSec"]) >= 30
+
+
+def values(path: Path, key: str) -> list[str]:
+    """Every value of a key of the service, which systemd takes several times, in order."""
+    found = (line.partition("=") for line in path.read_text().splitlines())
+    return [value for name, _, value in found if name == key]
+
+
+def health_ports(path: Path, instance: str = "1") -> list[str]:
+    set_here = (value for line in values(path, "Environment") for value in line.split())
+    return [
+        value.removeprefix("VOBO_HEALTH_PORT=").replace("%i", instance)
+        for value in set_here
+        if value.startswith("VOBO_HEALTH_PORT=")
+    ]
+
+
+def test_all_units_of_one_machine_can_listen_at_the_same_time() -> None:
+    ports = [port for path in UNITS for port in health_ports(path)]
+    ports += [
+        port
+        for path in UNITS
+        if "@" in path.name
+        for number in range(2, 10)
+        for port in health_ports(path, f"{number}")
+    ]
+    assert len(ports) == len(UNITS) + 8
+    assert len(set(ports)) == len(ports)
+    assert all(1024 <= int(port) <= 65535 for port in ports)
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_a_unit_starts_on_a_fresh_machine_and_can_write_what_it_keeps(path: Path) -> None:
+    (writable,) = values(path, "ReadWritePaths")
+    optional, where = writable[:1], writable[1:]
+    assert optional == "-", "systemd refuses to start a unit whose ReadWritePaths is missing"
+    service = unit(path)["Service"]
+    kept = Path(service["WorkingDirectory"], urlsplit(Settings.model_fields["ledger_url"].default).path.lstrip("/"))
+    assert where == str(kept.parent)
+    (before,) = values(path, "ExecStartPre")
+    assert before.startswith("+"), "as root, outside of the unit's read-only view"
+    assert before.split()[1:] == ["-d", "-o", service["User"], "-g", service["User"], "-m", "0700", where]
 
 
 def test_systemd_waits_for_a_worker_longer_than_any_action_of_the_sample_may_take(

@@ -78,8 +78,9 @@ def test_everything_that_is_missing_is_a_line(home: Path, monkeypatch: pytest.Mo
     for name in ("REDIS_URL", "VOBO_STATE_KEYS"):
         monkeypatch.delenv(name)
     found = from_json(doctor("--json").output)
-    assert [one.about for one in found] == ["settings", "settings"]
-    assert {one.sentence.split()[0] for one in found} == {"REDIS_URL", "VOBO_STATE_KEYS"}
+    assert [one.about for one in found] == ["settings", "settings", "settings"]
+    assert {one.sentence.split()[0] for one in found} == {"REDIS_URL", "VOBO_STATE_KEYS", "There"}
+    assert f"There is no .env in {Path.cwd()}" in found[-1].sentence
 
 
 def test_a_ledger_that_cannot_be_written_fails(store: Store, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ def test_every_matter_of_ops_has_a_message_with_the_controls_that_fit_it(office:
     office.card_with(batch, "decide by")
     assert shown(office, batch, "A card expired") == CLOSE
     assert shown(office, f"quiet:{batch}", "Everybody is asleep") == CLOSE
+    assert shown(office, f"lapse:{batch}", "An approval lapsed") == CLOSE
     assert shown(office, f"budget:{run}", "Approval budget exhausted") == CLOSE
     assert shown(office, "tier:billing", "Nobody may approve") == CLOSE
     assert shown(office, "slack:C_OLD:is_archived", "A message cannot be delivered") == CLOSE

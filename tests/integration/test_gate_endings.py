@@ -129,7 +129,7 @@ def test_a_cap_is_given_back_when_nothing_happened(workshop: Workshop, ending: s
     workshop.execute()
     if ending == "reconciled as not done":
         assert held(workshop) == [b"300"], "as long as nobody can tell, the amount stays taken"
-        workshop.client.hset(workshop.store.keys.call(key), "claimed_at", workshop.store.now() - 36_000)
+        workshop.nobody_at_work(key)
         workshop.reconcile(workshop.calls()[0])
     assert held(workshop) == []
 

@@ -46,16 +46,18 @@ HELD = {"auto_approve", "forbid"}
 
 def ready(store: Store, verb: str) -> tuple[str, BatchLease]:
     """A call that the verb fits, and the lease of its batch."""
+    if verb in HELD:
+        paused(store, a_call("asked"), an_auto("held", held=True, number=2), an_auto("x", held=True, batch="batch_b"))
+        reject(store, "asked")
+        return "held", lease_batch(store, "batch_auto")
     paused(
         store,
         a_call("asked"),
         a_call("other", number=2, batch="batch_b"),
-        an_auto("held", held=True, number=3),
     )
     approve(store, "asked")
     approve(store, "other")
-    key, batch = ("held", "batch_auto") if verb in HELD else ("asked", "batch_a")
-    return key, lease_batch(store, batch)
+    return "asked", lease_batch(store, "batch_a")
 
 
 def without_lease(store: Store, client: redis.Redis, lease: BatchLease, how: str) -> BatchLease:

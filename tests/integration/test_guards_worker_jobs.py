@@ -44,6 +44,7 @@ def unknown(workshop: Workshop) -> Call:
     workshop.execute()
     (call,) = workshop.calls()
     assert call.state is State.UNKNOWN
+    workshop.nobody_at_work(call.key)
     workshop.client.hset(workshop.store.keys.call(call.key), "claimed_at", 1)
     return call
 

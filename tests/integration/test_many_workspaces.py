@@ -12,10 +12,12 @@ import redis
 from slack_sdk import WebClient
 from slack_sdk.signature import SignatureVerifier
 
-from approvals.lifecycle import State
+from approvals.lifecycle import Cause, State
 from bot.assembly import assemble
 from bot.fleet import Fleet
 from bot_office import BRUNO, CHANNEL, ROSA, SECRET, a_refund
+from builders import move
+from clocks import a_clock
 from many_workspaces import ACME, BOLT, NOBODY, Companies, companies
 
 FIRST = "call_000000000001"
@@ -152,11 +154,21 @@ def test_a_workspace_that_removes_the_app_is_forgotten_and_served_no_more(both: 
     office = both.office(ACME)
     run, _ = office.start()
     batch = office.pause(run, a_refund(4_900))
-    office.card(batch)
+    other, _ = office.start("refund the others")
+    ends = office.pause(other, a_refund(4_900, key="call_000000000002"))
+    for card in (batch, ends):
+        office.card(card)
     office.slack.uninstall()
     office.until(lambda: both.fleet.teams == (BOLT,), "it is served no more")
     assert tokens(tmp_path) == 1
-    assert office.call(FIRST).state is State.PENDING_REVIEW, "what waits expires by itself"
+
+    over = office.store.now() - 1
+    move(office.client, office.store.keys.batch(ends), decide_by=over)
+    office.client.zadd(office.store.keys.deadlines, {f"decide:{ends}": over})
+    a_clock(office.store, office.bot.deps.law).tick()
+    ended = office.call("call_000000000002")
+    assert (ended.state, ended.cause) == (State.EXPIRED, Cause.NOBODY), "what waits expires without a bot"
+    assert office.call(FIRST).state is State.PENDING_REVIEW, "but not before its time"
     both.install(ACME)
     assert both.office(ACME).card(batch), "whoever installs it again finds everything as it was"
 

@@ -296,6 +296,22 @@ def test_check_names_what_cannot_work_and_what_may_surprise(home: Path, workshop
     ]  # fmt: skip
 
 
+def test_check_finds_an_amount_that_nobody_may_approve_and_says_it_once(
+    home: Path, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.store.switches.set_worker("v1", ["refund_payments"])
+    text = (Path(__file__).parents[2] / "policies" / "rules" / "reviewers.toml").read_text()
+    monkeypatch.setenv("VOBO_RULES", "policies.rules")
+    (home / "reviewers.toml").write_text(text)
+    assert vobo("policies", "check").exit_code == 0
+    (home / "reviewers.toml").write_text(text.replace('"5000.00"', '"1000.00"'))
+    said = vobo("policies", "check")
+    assert said.exit_code == 1
+    told = "lets up to 5,000.00 EUR be asked, but two people of billing may approve 1,000.00 EUR at most."
+    assert said.output.count(told) == 1
+    assert "keeps calls from being decided" not in said.output
+
+
 def test_a_law_that_always_asks_is_called_a_form(home: Path, workshop: Workshop) -> None:
     always = RULES.replace('.auto_when(count <= MOST, f"At most {MOST} items.")', "")
     for name in ("ship", "send", "sell"):
@@ -338,7 +354,7 @@ def test_init_asks_for_what_was_not_given(home: Path) -> None:
     [
         (("--tool", "Send Mail"), "'Send Mail' cannot be the name of a tool"),
         (("--tool", "send", "--ops", "@lea"), "'@lea' is not a Slack user id; ids look like U0123ABCD, not @name."),
-        (("--tool", "send", "--zone", "Mars"), "Mars is not a time zone"),
+        (("--tool", "send", "--zone", "Mars"), "'Mars' is not a time zone"),
     ],
 )
 def test_init_refuses_what_could_not_be_law(home: Path, words: tuple[str, ...], sentence: str) -> None:

@@ -14,6 +14,7 @@ from slack_sdk import WebClient
 from approvals.findings import Finding, Level, from_json
 from bot import slack_check
 from bot.__main__ import main
+from bot.slack_client import unanswered
 from bot_office import REVIEWERS, STATE_KEY, Office
 from policies.reviewers import Reviewers
 from worker.model_check import model_reachable
@@ -106,6 +107,20 @@ def test_the_report_of_the_bot_is_json_without_its_token(
     assert "Slack refuses SLACK_BOT_TOKEN (invalid_auth)." in wrong.stdout
     silent = CliRunner().invoke(main, ["--check", "--json"], env={**env, "SLACK_API_URL": "http://127.0.0.1:1/api/"})
     assert "Slack does not answer at http://127.0.0.1:1/api/" in silent.stdout
+
+
+def test_an_address_that_nobody_set_is_no_fix() -> None:
+    assert unanswered(WebClient(), OSError()) == (
+        "Slack does not answer at https://slack.com/api/ (OSError). Check the network."
+    )
+    assert unanswered(WebClient(base_url="http://x/api/"), OSError()).endswith("Check the network and SLACK_API_URL.")
+
+
+def test_what_plays_the_model_is_named_as_it_is() -> None:
+    assert "the sample's offline planner stands in" in str(asked("http://127.0.0.1:1/v1", model="offline"))
+    own = str(asked("http://127.0.0.1:1/v1", model="offline", offline="acme.offline:Vouchers"))
+    assert "acme.offline:Vouchers of VOBO_OFFLINE stands in" in own
+    assert "sample" not in own
 
 
 @contextmanager

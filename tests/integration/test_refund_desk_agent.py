@@ -27,7 +27,7 @@ def test_the_main_request_becomes_three_cards_with_what_a_reviewer_must_know(off
     assert len({call.batch for call in calls}) == 3
     assert [(call.content.preview.headline, call.content.requirement.radius) for call in calls] == [
         ("Refund 38 payments, 4,120.00 EUR", "refunds in EUR"),
-        ("Mail 36 people", "mail to example.com"),
+        ('Mail 36 people: "Your payment of 2026-10-23"', "mail to example.com"),
         ("Delete 21 customers: asked to be erased", "deletion of customers"),
         ("Delete 29 customers: inactive for 3 years", "deletion of customers"),
     ]
@@ -38,6 +38,7 @@ def test_the_main_request_becomes_three_cards_with_what_a_reviewer_must_know(off
     assert refunds.impact[0] == "36 customers"
     assert str(calls[1].content.preview.body).startswith("Subject: Your payment of 2026-10-23\n\nHello")
     assert refunds.impact[-1] == "every failed payment of 2026-10-23"
+    assert "2 of them not subscribed to campaigns, mailed all the same" in calls[1].content.preview.impact
     assert all(not call.content.preview.generic for call in calls)
     assert calls[0].needed == 2
     assert "4,120.00 EUR" in (calls[0].content.reason or "")

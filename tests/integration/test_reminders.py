@@ -65,13 +65,13 @@ def test_at_half_time_the_thread_and_those_who_have_not_answered_are_reminded_on
     spend_time(office, batch, 0.5)
     for _ in range(3):
         tick(office)
-    office.until(lambda: replies(office, thread, "half of the time is over"), "the thread is reminded")
+    office.until(lambda: replies(office, thread, "Half of the time is over"), "the thread is reminded")
     office.until(lambda: directs(office, OLGA), "Olga is reminded")
     (direct,) = directs(office, OLGA)
     assert "Open the card" in readable(direct)
     assert directs(office, BRUNO) == []
     assert directs(office, ROSA) == []
-    assert len(replies(office, thread, "half of the time is over")) == 1
+    assert len(replies(office, thread, "Half of the time is over")) == 1
     assert events(office.store).count("reminded") == 1
 
 
@@ -80,7 +80,7 @@ def test_a_reminder_that_comes_too_late_is_dropped(office: Office) -> None:
     spend_time(office, batch, 0.9)
     tick(office)
     assert "reminded" not in events(office.store)
-    assert not replies(office, thread, "half of the time is over")
+    assert not replies(office, thread, "Half of the time is over")
 
 
 def test_whoever_was_interrupted_often_enough_gets_no_direct_message(office: Office) -> None:
@@ -90,7 +90,7 @@ def test_whoever_was_interrupted_often_enough_gets_no_direct_message(office: Off
     office.client.zadd(office.store.keys.heard(OLGA), {f"batch_{n}": now - n for n in range(limit)})
     spend_time(office, batch, 0.5)
     tick(office)
-    office.until(lambda: replies(office, thread, "half of the time is over"), "the thread is reminded")
+    office.until(lambda: replies(office, thread, "Half of the time is over"), "the thread is reminded")
     office.until(lambda: directs(office, BRUNO), "Bruno is reminded")
     assert directs(office, OLGA) == []
     assert f"direct:{batch}:{OLGA}" not in owed(office.store)
@@ -116,13 +116,13 @@ def test_when_most_of_the_time_is_over_the_next_tier_is_added_and_may_decide(off
     tick(office)
     tick(office)
     assert events(office.store).count("escalated") == 1
-    office.until(lambda: replies(office, thread, "so you may decide it too"), "the thread is told")
+    office.until(lambda: replies(office, thread, "The next tier may decide too"), "the thread is told")
     office.until(lambda: directs(office, OMAR), "the next tier is told")
     assert directs(office, BRUNO) == []
     office.card_with(batch, "the next tier may decide too")
     office.press(OMAR, batch, "call.reject", call=FIRST)
     office.until(lambda: office.modal(OMAR).get("submit"), "Omar may decide now")
-    office.slack.submit(OMAR, {"reason": {"value": "not this one"}})
+    office.slack.submit(OMAR, {"common": {"value": "own"}, "reason": {"value": "not this one"}})
     office.card_with(batch, "Rejected by Omar")
 
 
@@ -193,10 +193,10 @@ def test_a_direct_message_says_who_decided_and_that_nothing_is_left_to_do(office
     office.until(lambda: "Nothing is left to do" in readable(directs(office, OLGA)[0]), "it is updated")
     (after,) = directs(office, OLGA)
     assert after["ts"] == before["ts"]
-    assert "decided by Bruno Billing. Nothing is left to do." in readable(after)
+    assert "approved by Bruno Billing. Nothing is left to do." in readable(after)
     assert "waits for a decision" not in readable(after)
     assert "Open the card" in readable(after)
-    office.until(lambda: "decided, also by you" in readable(directs(office, BRUNO)[0]), "Bruno's too")
+    office.until(lambda: "approved by Bruno Billing" in readable(directs(office, BRUNO)[0]), "Bruno's too")
 
 
 def test_a_direct_message_tells_who_has_decided_that_another_one_is_waited_for(office: Office) -> None:
@@ -228,6 +228,14 @@ def test_members_of_a_usergroup_are_reminded_as_persons(office: Office) -> None:
     tick(office)
     office.until(lambda: directs(office, RITA), "Rita, of the usergroup only, is reminded")
     assert directs(office, ROSA) == []
+
+
+def test_a_guest_of_a_usergroup_is_met_before_a_card_would_ask_them(office: Office) -> None:
+    office.bot.deps.watch.round()
+    assert office.store.people.known_members(["S_BILLING"]) == {"S_BILLING": (BRUNO, OLGA)}
+    asked = len(office.slack.calls("users.info"))
+    office.bot.deps.watch.round()
+    assert len(office.slack.calls("users.info")) == asked, "whoever is known is not looked up for this again"
 
 
 def test_the_watch_keeps_the_lists_of_members(office: Office) -> None:

@@ -1,38 +1,18 @@
-import json
 import logging
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import redis
 
+from alert_receiver import Receiver, receiving
 from bot_office import OPS, Office, readable, running
-
-Heard = list[dict[str, str]]
 
 
 @pytest.fixture
-def webhook() -> Iterator[tuple[str, Heard]]:
+def webhook() -> Iterator[Receiver]:
     """Where alerts go when Slack does not take them."""
-    heard: Heard = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"ok")
-
-        def log_message(self, *_args: object) -> None:
-            """Silent."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/alerts", heard
-    server.shutdown()
-    server.server_close()
+    with receiving() as receiver:
+        yield receiver
 
 
 def an_alarm(office: Office) -> None:
@@ -44,30 +24,30 @@ def an_alarm(office: Office) -> None:
 def test_an_alert_that_slack_refuses_reaches_the_webhook_at_once_and_once_and_slack_later(
     valkey_url: str,
     redis_client: redis.Redis,
-    webhook: tuple[str, Heard],
+    webhook: Receiver,
     error: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    url, heard = webhook
+    url, heard = webhook.url, webhook.heard
     with running(valkey_url, redis_client, alert_webhook=url) as office, caplog.at_level(logging.WARNING):
         office.slack.fault("chat.postMessage", "error", error=error, count=2)
         an_alarm(office)
         office.until(lambda: heard, "the webhook is told")
         office.until(lambda: [m for m in office.slack.messages(OPS) if "A tool is gone" in readable(m)], "Slack too")
     assert len(heard) == 1
-    assert "A tool is gone" in heard[0]["text"]
+    assert "A tool is gone" in heard[0]
     assert error in caplog.text
 
 
 def test_an_alert_takes_the_webhook_when_slack_is_broken_for_longer_than_a_moment(
-    valkey_url: str, redis_client: redis.Redis, webhook: tuple[str, Heard]
+    valkey_url: str, redis_client: redis.Redis, webhook: Receiver
 ) -> None:
-    url, heard = webhook
+    url, heard = webhook.url, webhook.heard
     with running(valkey_url, redis_client, alert_webhook=url) as office:
         office.slack.fault("chat.postMessage", "http", status=500, count=50)
         an_alarm(office)
 
-        def tried_again() -> Heard:
+        def tried_again() -> list[str]:
             if office.store.outbox.load("alert:tool:call_x").attempts < 4:  # type: ignore[union-attr]
                 office.client.zadd(office.store.keys.outbox, {"alert:tool:call_x": 0}, xx=True)
                 office.bot.deps.wake.set()

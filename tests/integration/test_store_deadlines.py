@@ -1,5 +1,6 @@
 import threading
 
+import pytest
 import redis
 
 from approvals.lifecycle import Cause, State
@@ -105,6 +106,18 @@ def test_a_decided_batch_has_no_deadline_any_more(store: Store, redis_client: re
     assert redis_client.zrange(store.keys.deadlines, 0, -1) == []
 
 
+@pytest.mark.parametrize("seconds", [1, 7, 900, 4 * 3600, 23 * 3600])
+def test_people_are_reminded_at_half_of_their_time_and_the_next_tier_comes_at_four_fifths(
+    seconds: int, store: Store, redis_client: redis.Redis
+) -> None:
+    paused(store, a_call("call_1"), ttl_s=seconds, lapse_s=3600)
+    batch, ms = batch_of(store), seconds * 1000
+    assert batch.posted_at is not None
+    assert batch.decide_by == batch.posted_at + ms
+    due = {kind: redis_client.zscore(store.keys.deadlines, f"{kind}:batch_a") for kind in ("remind", "escalate")}
+    assert due == {"remind": batch.posted_at + ms // 2, "escalate": batch.posted_at + ms * 4 // 5}
+
+
 def test_what_could_not_be_posted_within_the_hour_expires_and_ops_is_told(
     store: Store, redis_client: redis.Redis
 ) -> None:
@@ -129,6 +142,28 @@ def test_an_unused_approval_lapses(store: Store, redis_client: redis.Redis) -> N
     assert store.deadlines.apply("lapse:call_1").outcome is Outcome.REPEATED
     assert (loaded(store, "call_1").state, loaded(store, "call_1").cause) == (State.EXPIRED, Cause.LAPSED)
     assert "resume_run:run_1" in waking(store)
+
+
+def test_when_what_people_approved_lapses_ops_is_told_once_for_its_card(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    paused(store, a_call("call_1"), a_call("call_2", number=2), an_auto("call_3", number=3))
+    for key in ("call_1", "call_2"):
+        approve(store, key)
+    assert "alert:lapse:batch_a" not in owed(store)
+    for key in ("call_1", "call_2", "call_3"):
+        let_pass(store, redis_client, f"lapse:{key}")
+        assert store.deadlines.apply(f"lapse:{key}").ok
+    assert [entry for entry in owed(store) if entry.startswith("alert:")] == ["alert:lapse:batch_a"]
+
+
+def test_a_claim_that_comes_too_late_tells_ops_as_well(store: Store, redis_client: redis.Redis) -> None:
+    paused(store, a_call("call_1"))
+    approve(store)
+    lease = lease_batch(store)
+    let_pass(store, redis_client, "lapse:call_1")
+    assert try_claim(store, lease)[0].outcome is Outcome.LAPSED
+    assert "alert:lapse:batch_a" in owed(store)
 
 
 def test_a_claimed_call_does_not_lapse(store: Store, redis_client: redis.Redis) -> None:

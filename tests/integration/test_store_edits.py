@@ -52,6 +52,17 @@ def test_the_same_edit_again_gets_the_same_answer_and_another_one_does_not(store
     assert edit(store) == (Outcome.REPEATED, {"version": "2"})
 
 
+def test_edits_keep_a_call_open_for_24_hours_after_its_posting_at_most(store: Store, redis_client: redis.Redis) -> None:
+    paused(store, a_call("call_1"))
+    batch = loaded(store).batch or ""
+    lapse_s = int(redis_client.hget(store.keys.batch(batch), "lapse_s") or 0)
+    posted_at = store.now() - (24 * 3600 - lapse_s - 60) * 1000  # one minute is left
+    move(redis_client, store.keys.batch(batch), posted_at=posted_at)
+    assert edit(store).ok
+    check_by = int(redis_client.hget(store.keys.call("call_1"), "check_by") or 0)
+    assert check_by == posted_at + (24 * 3600 - lapse_s) * 1000
+
+
 def test_a_checked_edit_without_drift_counts_as_its_editors_approval(store: Store) -> None:
     paused(store, a_call("call_1"))
     edit(store)

@@ -151,7 +151,7 @@ def test_a_client_that_decodes_would_garble_blobs_and_is_refused(valkey_url: str
 
 def test_a_fresh_id_tells_what_it_names(redis_client: redis.Redis) -> None:
     store = Store.open(redis_client, Vault.from_text(STATE_KEY), tenant=TENANT)
-    store.ping()
+    store.probe()
     assert re.fullmatch(r"call_[a-z2-7]{12}", store.new_id("call"))
     assert re.fullmatch(r"call_[a-z2-7]{12}", store.new_id("call_"))
     assert len({random_id() for _ in range(1000)}) == 1000

@@ -56,6 +56,16 @@ def test_a_snapshot_older_than_a_minute_decides_nothing(store: Store, redis_clie
     assert store.calls.approve("call_1", version=1, decision=decision, person=person).outcome is Outcome.OK
 
 
+def test_a_snapshot_of_later_than_now_decides_nothing_since_a_clock_was_set_back(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    paused(store, a_call("call_1"))
+    person = store.people.put(a_person(ANA))
+    move(redis_client, store.keys.person(ANA), fetched_at=store.now() + 60_000)
+    decision = a_decision("call_1")
+    assert store.calls.approve("call_1", version=1, decision=decision, person=person).outcome is Outcome.STALE_PERSON
+
+
 def test_a_snapshot_that_is_not_the_stored_one_decides_nothing(store: Store) -> None:
     paused(store, a_call("call_1"))
     seen = store.people.put(a_person(ANA, usergroups=("S0BILLING",)))

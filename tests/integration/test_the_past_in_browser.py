@@ -75,5 +75,5 @@ def test_what_happened_is_asked_in_the_channel_and_read_in_a_window(
             one.page.get_by_test_id("composer").press("Enter")
         expect(olga.modal).to_contain_text("Approved by Bruno Billing")
         expect(olga.modal).to_contain_text("312.40 EUR")
-        expect(rosa.modal).to_contain_text("This cannot be done")
+        expect(rosa.modal).to_contain_text("Only ops and reviewers may read this.")
         olga.close()

@@ -163,6 +163,23 @@ def test_a_retired_run_leaves_nothing_of_its_reminders(store: Store, redis_clien
     assert redis_client.zcard(store.keys.deadlines) == 0
 
 
+def test_a_retired_run_leaves_nothing_of_what_ops_was_told_about_its_card(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    paused(store, a_call("call_1"))
+    approve(store)
+    past = store.now() - 1
+    redis_client.hset(store.keys.call("call_1"), "execute_by", past)
+    redis_client.zadd(store.keys.deadlines, {"lapse:call_1": past})
+    assert store.deadlines.apply("lapse:call_1").ok
+    assert "alert:lapse:batch_a" in {entry.id for entry in store.outbox.due(100)}
+    assert store.runs.cancel("run_1", by="U0REQ", name="Rosa").ok
+    store.ledger.drop([event_id for event_id, _ in store.ledger.read(1000)])
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": store.now() - 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
+    assert [key for key in redis_client.scan_iter() if b"batch_a" in key] == []
+
+
 def test_when_slack_wants_fewer_updates_none_is_tried_before_its_time(office: Office) -> None:
     batches = []
     for number in range(6):

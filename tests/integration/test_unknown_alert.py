@@ -140,8 +140,9 @@ def test_the_limit_lies_behind_the_end_of_any_orphan(store: Store, redis_client:
     call = store.calls.load("call_1")
     assert call
     assert at
-    over = (call.claimed_at or 0) + longest_ms + 30 * SECOND + 3 * MINUTE
-    assert over <= at <= over + 5 * SECOND
+    over = (call.claimed_at or 0) + longest_ms + 30 * SECOND
+    assert over <= (call.at_work_until or 0) <= over + 5 * SECOND, "from the intent on, which followed the claim"
+    assert at == (call.at_work_until or 0) + 3 * MINUTE
 
 
 def test_ops_is_not_asked_about_what_is_settled_or_gone(workshop: Workshop) -> None:

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import redis
 from click.testing import CliRunner, Result
 
 from approvals.__main__ import cli
 from approvals.ledger import Ledger
 from approvals.outcomes import Outcome
+from approvals.queue import build_worker, queue_name
 from approvals.store import Store
 from approvals.vault import Vault
 from builders import a_call, approve, lease_batch, paused, try_claim
@@ -131,3 +133,17 @@ def test_a_run_can_be_started_from_the_shell(store: Store, home: Path) -> None:
     run = store.runs.load(started[0]["run"])
     assert run is not None
     assert (run.request, run.requester, run.channel) == ("refund them", "U0REQ", "C0PAY")
+
+
+def test_whoever_starts_a_run_that_nobody_will_take_up_is_told(store: Store, home: Path, valkey_url: str) -> None:
+    words = ("start", "refund them", "--channel", "C0PAY", "--requester", "U0REQ")
+    bot, worker = "Start one: python -m bot.", "Start one: python -m worker."
+    said = vobo(*words)
+    assert said.exit_code == 0
+    assert [bot in said.stderr, worker in said.stderr] == [True, True]
+
+    assert store.outbox.lead("a-relay", ttl_ms=20_000)
+    build_worker(redis.Redis.from_url(valkey_url), store.runs.vault, queue_name(store.tenant)).register_birth()
+    assert vobo(*words).stderr == ""
+    store.outbox.lead("a-relay", ttl_ms=0)
+    assert [bot in (said := vobo(*words)).stderr, worker in said.stderr] == [True, False]

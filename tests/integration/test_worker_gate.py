@@ -182,8 +182,14 @@ def test_not_found_counts_only_when_no_orphan_can_be_at_work_any_more(workshop: 
     assert (call.state, call.reason) == (State.UNKNOWN, "The tool raised ConnectionError.")
     workshop.reconcile(call)
     assert workshop.calls()[0].state is State.UNKNOWN
-    long_ago = workshop.store.now() - 36_000
-    workshop.client.hset(workshop.store.keys.call(call.key), "claimed_at", long_ago)
+    workshop.client.delete(workshop.store.keys.at_work(call.key))
+    workshop.reconcile(call)
+    assert workshop.calls()[0].state is State.UNKNOWN, "its time limit and the margin are not over"
+    workshop.nobody_at_work(call.key)
+    workshop.store.effects.stay(call.key)
+    workshop.reconcile(call)
+    assert workshop.calls()[0].state is State.UNKNOWN, "whoever began it is still there"
+    workshop.nobody_at_work(call.key)
     workshop.reconcile(call)
     assert workshop.calls()[0].state is State.FAILED
     workshop.advance()

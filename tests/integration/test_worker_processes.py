@@ -22,7 +22,7 @@ from approvals.vault import Vault
 from builders import STATE_KEY, TENANT, a_store
 from policies.law import LawRefused
 from worker import assembly, jobs
-from worker.check import findings, inspected, notes
+from worker.check import check, findings, inspected, notes
 from worker.clock import Clock
 from worker.heartbeat import Heartbeat
 from worker.settings import WorkerSettings
@@ -137,6 +137,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, valkey_url: str
         "VOBO_OFFLINE": "made_up_desk:planner",
         "VOBO_REVIEWERS": str(tmp_path / "reviewers.toml"),
         "VOBO_LEDGER_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+        "VOBO_SHOP_URL": f"sqlite:///{tmp_path / 'shop.db'}",
     }.items():
         monkeypatch.setenv(name, value)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "VOBO_MODEL"):
@@ -165,7 +166,7 @@ def test_a_working_environment_has_no_findings_and_says_what_may_surprise(
     found = assembly.prepare(WorkerSettings.read())
     assert list(findings(inspected(found))) == []
     told = "\n".join(notes(inspected(found)))
-    assert "offline planner stands in" in told
+    assert f"No model is configured, so {os.environ['VOBO_OFFLINE']} of VOBO_OFFLINE stands in for one." in told
     assert 'wipe of "desk" is a tool without a rule' in told
 
 
@@ -182,6 +183,9 @@ def test_an_agent_of_your_own_without_a_model_is_a_finding(
             if "can drive the sample alone" in one
         ]
         assert len(told) == sentences, agents
+        assembly.prepared.cache_clear()
+        stands_in = [str(one) for one in check() if "stands in" in str(one)]
+        assert len(stands_in) == 1 - sentences, "one or the other, never both"
     monkeypatch.setenv("VOBO_AGENT", own)
     monkeypatch.setenv("VOBO_MODEL", "gpt-5")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-any")

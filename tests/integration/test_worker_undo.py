@@ -192,11 +192,14 @@ def test_not_found_counts_only_once_no_orphan_can_be_at_work(workshop: Workshop)
     call = unknown(workshop)
     workshop.take_back(call)
     assert undo_of(workshop, call)[0] is UndoState.UNKNOWN
-    name, now = workshop.store.keys.call(call.key), workshop.store.now()
-    move(workshop.client, name, undo_claimed_at=now - 36_000, undo_longest_ms=10_000)  # it may have had ten seconds
+    workshop.client.delete(workshop.store.keys.at_work(f"undo:{call.key}"))
     workshop.take_back(call)
-    assert undo_of(workshop, call)[0] is UndoState.UNKNOWN
-    move(workshop.client, name, undo_claimed_at=now - 41_000)
+    assert undo_of(workshop, call)[0] is UndoState.UNKNOWN, "its time limit and the margin are not over"
+    workshop.nobody_at_work(call.key)
+    workshop.store.effects.stay(f"undo:{call.key}")
+    workshop.take_back(call)
+    assert undo_of(workshop, call)[0] is UndoState.UNKNOWN, "whoever began it is still there"
+    workshop.nobody_at_work(call.key)
     workshop.take_back(call)
     assert undo_of(workshop, call) == (UndoState.FAILED, "The provider has not taken it back.")
 

@@ -39,7 +39,7 @@ def prepared(valkey_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             for line in text.splitlines():
                 name, _, value = line.partition("=")
                 monkeypatch.setenv(name, value)
-        else:
+        elif language in {"python", "toml"}:
             path = tmp_path / text.splitlines()[0].removeprefix("# ")
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -157,5 +157,6 @@ def test_what_the_rule_or_the_check_refuses_asks_nobody(
 
 def test_the_page_leaves_the_check_nothing_to_say(prepared: Prepared) -> None:
     check = importlib.import_module("worker.check")
-    assert list(check.findings(prepared)) == []
-    assert list(check.notes(prepared)) == []
+    seen = check.inspected(prepared)
+    assert list(check.findings(seen)) == []
+    assert list(check.notes(seen)) == []

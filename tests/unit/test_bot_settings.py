@@ -47,10 +47,10 @@ def test_whoever_starts_in_the_wrong_directory_is_told_that_no_dot_env_is_there(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SettingsRefused, match=rf"There is no \.env in {tmp_path}"):
-        read(**HTTP)
+        BotSettings.read(redis_url="redis://localhost", state_keys=STATE_KEY, **HTTP)
     (tmp_path / ".env").touch()
     with pytest.raises(SettingsRefused) as refused:
-        read(**HTTP)
+        BotSettings.read(redis_url="redis://localhost", state_keys=STATE_KEY, **HTTP)
     assert "There is no .env" not in str(refused.value)
 
 

@@ -98,16 +98,20 @@ def test_more_than_three_rows_are_one_line_and_a_count() -> None:
     assert "pay_0037" in json.dumps(detail_pages(call))
 
 
-def test_the_tightest_limit_is_shown_and_all_of_them_in_the_details() -> None:
+def test_the_two_tightest_limits_are_shown_and_all_of_them_in_the_details() -> None:
     need = (
         a_requirement()
         .spending("refunds per run", {"run": eur(100000)}, limit=eur(500000), window="run")
         .spending("refunds per customer and day", {"c1": eur(48000), "c2": eur(52000)}, limit=eur(60000))
     )
-    assert limits_of(need) == "Limit: up to 520.00 EUR of 600.00 EUR, refunds per customer and day; and 1 more"
+    assert limits_of(need) == (
+        "Limit: up to 520.00 EUR of 600.00 EUR, refunds per customer and day;"
+        " 1,000.00 EUR of 5,000.00 EUR, refunds per run"
+    )
     details = json.dumps(detail_pages(a_call(content=a_content(requirement=need))), ensure_ascii=False)
     assert "1,000.00 EUR of 5,000.00 EUR, refunds per run" in details
-    assert limits_of(a_requirement()) == "Counts against no limit"
+    assert "and 1 more" in limits_of(need, 1)
+    assert limits_of(a_requirement()) == "", "nothing is said about what there is not"
 
 
 def test_who_edited_what_stands_above_all_and_before_the_precondition_it_seems_to_contradict() -> None:
@@ -154,7 +158,8 @@ def test_hidden_characters_are_counted() -> None:
 @pytest.mark.parametrize(
     ("headlines", "told"),
     [
-        (("Delete 21 customers: asked", "Delete 29 customers: inactive"), "Delete 50 customers, 200.00 EUR"),
+        (("Delete 21 customers: asked", "Delete 29 customers: inactive"),
+         "Delete 50 customers: 21 asked, 29 inactive, 200.00 EUR"),
         (("Refund 1 payment, 1.00 EUR", "Refund 1,300 payments, 2.00 EUR"), "Refund 1,301 payments, 200.00 EUR"),
         (("Refund 2 payments", "Delete 2 customers"), "Refund 2 payments; Delete 2 customers. Together 200.00 EUR"),
         (("Deploy dep_1 to production", "Deploy dep_2 to production"),
@@ -167,7 +172,8 @@ def test_approving_all_says_in_words_what_happens(headlines: tuple[str, ...], to
     card = render_card(a_view(*calls, radius="deletion of customers"), LAW)
     (question,) = [one["confirm"] for one in controls(card.blocks) if one["action_id"] == "batch.approve_all"]
     assert question["text"]["text"].startswith(told)
-    assert question["text"]["text"].endswith("Deletion of customers. Cannot be undone.")
+    assert question["text"]["text"].endswith("Cannot be undone.")
+    assert question["title"]["text"].startswith("Approve 2 calls: ")
 
 
 def test_what_can_be_undone_says_so_and_asks_in_another_colour() -> None:
@@ -198,6 +204,6 @@ def test_a_call_of_another_agent_than_the_runs_names_it() -> None:
 
 def test_the_details_say_when_our_data_was_looked_up() -> None:
     first = json.dumps(detail_pages(a_call(), Around(posted_at=NOW)))
-    assert "Our data as looked up before " in first
+    assert "Our data as it was just before the card was posted" in first
     assert f'"timestamp": {NOW // 1000}' in first
     assert "as it was when version 2 was made" in json.dumps(detail_pages(a_call(version=2), Around(posted_at=NOW)))

@@ -29,7 +29,6 @@ def test_a_card_says_what_how_much_for_whom_until_when_and_who_decides() -> None
         f"<!date^{(NOW + 900_000) // 1000}^",
         "1 customer",
         "Cannot be undone",
-        "Counts against no limit",
         "Runs only while true: pay_0009 has failed",
         "Asked because: over 250.00: two different reviewers",
         "The agent's own words, not checked:",
@@ -129,10 +128,10 @@ def test_the_footer_binds_to_what_the_card_showed_and_its_question_names_number_
     (approve_all,) = [one for one in controls(card.blocks) if one["action_id"] == ActionId.APPROVE_ALL]
     assert read_batch_ref(approve_all["value"]) == ("batch_a", 3, (2, 1, 1))
     question = approve_all["confirm"]
-    assert question["title"]["text"] == "Approve 3 calls?"
+    assert question["title"]["text"] == "Approve 3 calls: refunds in EUR?"
     assert question["text"]["text"] == (
         "Refund 1 payment, 312.40 EUR; Refund 1 payment, 312.40 EUR; Refund 1 payment, 312.40 EUR."
-        " Together 937.20 EUR. Refunds in EUR. Cannot be undone."
+        " Together 937.20 EUR. All of it runs at once. Cannot be undone."
     )
     assert question["style"] == "danger"
 
@@ -166,8 +165,63 @@ def test_a_call_that_must_be_confirmed_asks_twice() -> None:
     card = render_card(a_view(a_call(content=a_content(requirement=a_requirement(confirm=True)))), LAW)
     (approve,) = [one for one in controls(card.blocks) if one["action_id"] == "call.approve"]
     assert approve["confirm"]["title"]["text"] == "Approve: Refund 1 payment, 312.40 EUR?"
-    assert approve["confirm"]["text"]["text"] == "Cannot be undone · 1 customer · 0 already disputed"
+    assert approve["confirm"]["text"]["text"] == "Cannot be undone · It runs at once · 1 customer · 0 already disputed"
     assert approve["confirm"]["style"] == "danger"
+
+
+def asked(*calls: Call, **run: object) -> list[str]:
+    """What the card asks before the approval of each of these."""
+    view = a_view(*calls, run=a_run(**run))
+    found = [one for one in controls(render_card(view, LAW).blocks) if one["action_id"] == "call.approve"]
+    return [one["confirm"]["text"]["text"] for one in found if "confirm" in one]
+
+
+def test_the_question_before_an_approval_says_whether_it_is_the_last_and_when_the_call_runs() -> None:
+    need = a_requirement(confirm=True, reviewers=2)
+    call = a_call(content=a_content(requirement=need))
+    once = call.model_copy(update={"decisions": (a_decision(call),)})
+    assert "Approval 1 of 2: nothing runs until another person approves" in asked(call)[0]
+    assert "Last approval: it runs at once" in asked(once)[0]
+    assert "Last approval: it runs once the calls beside it are decided or expire" in asked(once, a_call(2))[0]
+    alone = a_call(content=a_content(requirement=a_requirement(confirm=True)))
+    assert "It runs once the calls beside it are decided" in asked(alone, barrier="pause")[0]
+
+
+def test_approving_all_says_when_nothing_runs_yet() -> None:
+    two = a_content(requirement=a_requirement(reviewers=2))
+    cards = [a_view(a_call(1, content=two), a_call(2, content=two)), a_view(a_call(1, content=two), a_call(2))]
+    told = [
+        one["confirm"]["text"]["text"]
+        for view in cards
+        for one in controls(render_card(view, LAW).blocks)
+        if one["action_id"] == "batch.approve_all"
+    ]
+    assert "Nothing runs until another person approves" in told[0]
+    assert "1 call needs another approval, and nothing runs before" in told[1]
+
+
+def test_what_a_screen_reader_says_begins_with_what_is_written_on_the_button() -> None:
+    for number in (1, 2, 8):
+        card = render_card(a_view(*(a_call(at) for at in range(1, number + 1))), LAW)
+        for one in controls(card.blocks):
+            assert one.get("accessibility_label", one["text"]["text"]).startswith(one["text"]["text"])
+    (approve, *_) = controls(render_card(a_view(a_call()), LAW).blocks)
+    assert approve["accessibility_label"] == "Approve: Refund 1 payment, 312.40 EUR"
+
+
+def test_the_lines_of_a_mail_stay_lines_unless_they_are_many() -> None:
+    body = a_preview(body="Subject: News\n\nDear customer,\nall is well.")
+    card = render_card(a_view(a_call(content=a_content(preview=body))), LAW)
+    assert "Subject: News\nDear customer,\nall is well." in all_text(card.blocks)
+    many = a_preview(body="line\n" * 30)
+    text = all_text(render_card(a_view(a_call(content=a_content(preview=many))), LAW).blocks)
+    assert "line\nline" not in text, "the buttons stay within reach"
+
+
+def test_long_words_of_the_agent_end_where_a_sentence_ends() -> None:
+    reason = "The customers paid and got nothing, as the list of yesterday shows. Customers on the list are next " * 3
+    text = all_text(render_card(a_view(a_call(content=a_content(reason=reason))), LAW).blocks)
+    assert "as the list of yesterday shows. …”" in text
 
 
 def test_equal_views_give_equal_cards() -> None:

@@ -118,7 +118,7 @@ def test_the_details_tell_row_by_row_what_changed_and_how_much_is_left_out() -> 
 
 
 def test_every_window_that_decides_tells_it_too() -> None:
-    reviewed = review_modal([drifted(1), a_call(2, looked_at=LOOKED)], PLACE, "billing decides")
+    reviewed = review_modal(a_view(drifted(1), a_call(2, looked_at=LOOKED)), PLACE, AnyLaw())
     assert f"{CHANGED}{LOOKED // 1000}): 2 of 38 rows. {AGAIN}" in read(reviewed["blocks"])
     assert f"Looked up again at {LOOKED // 1000}: nothing has changed." in read(reviewed["blocks"])
     assert_view(reviewed)

@@ -181,7 +181,7 @@ def test_what_was_decided_lately_says_what_i_said_and_how_it_stands_now() -> Non
     assert "You approved (" in text
     assert "Done at " in text
     assert "You edited (" in text
-    assert "Waiting for a decision." in text
+    assert "Waiting for one approval from billing." in text
 
 
 @pytest.mark.parametrize("render", [render_outsider, render_unavailable])

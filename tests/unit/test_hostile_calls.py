@@ -18,7 +18,7 @@ from bot.details import detail_pages
 from bot.edit_modal import edit_modal
 from bot.modals import details_modal
 from bot.outcome import render_outcome
-from bot.review_modal import review_modal
+from bot.review_modal import Reviewed, review_modal, review_sure_modal
 from bot_builders import NOW, AnyLaw, a_call, a_pause, a_view
 from every_modal import PLACE
 from every_screen import assert_slack_takes
@@ -81,7 +81,9 @@ def screens(calls: list[Call]) -> None:
     ended = [call.model_copy(update={"state": State.UNKNOWN, "reason": call.content.reason}) for call in calls]
     assert_slack_takes(render_card(a_view(*ended, radius=radius), AnyLaw()))
     assert_slack_takes(render_outcome(a_pause(*ended)))
-    assert_slack_takes(review_modal(calls, PLACE, "billing"))
+    assert_slack_takes(review_modal(a_view(*calls, radius=radius), PLACE, AnyLaw()))
+    chosen = [Reviewed(call.key, approve=True, reason=None) for call in calls]
+    assert_slack_takes(review_sure_modal(a_view(*calls, radius=radius), chosen, PLACE, AnyLaw()))
     for page in range(len(detail_pages(calls[0]))):
         assert_slack_takes(details_modal(calls[0], PLACE.model_copy(update={"page": page})))
 

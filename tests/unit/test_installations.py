@@ -84,20 +84,33 @@ def test_the_tokens_of_another_app_are_not_ours(installations: Installations, ur
     installations.save(installed("T1"))
     other = Installations.open(url, "333.444", Vault.from_text(new_key()))
     assert other.of_team("T1") is None
-    assert not other.forget("T1")
+    assert not other.forget("T1", 1_900_000_000)
     assert installations.of_team("T1")
 
 
 def test_a_forgotten_workspace_leaves_no_token_behind_and_the_others_stay(installations: Installations) -> None:
     installations.save(installed("T1"))
     installations.save(installed("T2"))
-    assert installations.forget("T1")
-    assert not installations.forget("T1")
+    assert installations.forget("T1", 1_900_000_000)
+    assert not installations.forget("T1", 1_900_000_000)
     assert installations.of_team("T1") is None
     assert installations.of_team("T2")
     with installations.engine.connect() as connection:
         rows = connection.execute(text("SELECT team_id FROM slack_installations")).scalars().all()
     assert rows == ["T2"]
+
+
+def test_what_was_installed_after_the_app_was_removed_stays(installations: Installations) -> None:
+    removed = 1_800_000_010
+    installations.save(installed("T1", token="xoxb-old", at=removed - 10.0))
+    installations.save(installed("T1", token="xoxb-new", at=removed + 1.0))
+    assert installations.forget("T1", removed)
+    assert not installations.forget("T1", removed), "told again it does nothing more"
+    found = installations.of_team("T1")
+    assert found
+    assert found.bot_token == "xoxb-new"
+    installations.save(installed("T2", at=removed + 0.9))
+    assert installations.forget("T2", removed), "an instant of Slack's is a whole second"
 
 
 def test_a_renewed_token_takes_the_place_of_the_old_one(installations: Installations) -> None:

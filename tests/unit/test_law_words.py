@@ -26,6 +26,7 @@ class Ask(Arguments):
     lines: Annotated[list[Line], SubsetOfProposed(key="id"), Field(min_length=1)]
     days: Annotated[int, AtLeast(2)] = 3
     yen: Annotated[Money, AtMostProposed()] = Money(minor=90, currency="JPY")
+    funds: Annotated[Money, AtMostProposed()] = Money(minor=90, currency="CLF")
     copies: Annotated[int, AtMostProposed()] = 3
     why: Annotated[str, OneOf("duplicate", "goodwill")] = "duplicate"
     note: Annotated[str, Text(max=20)] = "hello"
@@ -34,11 +35,12 @@ class Ask(Arguments):
 
 ARGS = Ask(lines=[Line(id="pay_1", amount=eur(90))])
 TYPED: dict[str, dict[str, str | tuple[str, ...]]] = {
-    '"250,00" no es un importe.': {"/lines/0/amount": "250,00"},
+    '"250 euros" no es un importe.': {"/lines/0/amount": "250 euros"},
     'El número de decimales de "75.5" es 1; el de EUR es 2.': {"/lines/0/amount": "75.5"},
     '"75.5" lleva decimales (1) y JPY no tiene.': {"/yen": "75.5"},
     '"0" no es nada.': {"/lines/0/amount": "0"},
     '"91" supera lo propuesto: 90.00 EUR.': {"/lines/0/amount": "91"},
+    '"999999999999.9999" supera cualquier importe de CLF aquí': {"/funds": "999999999999.9999"},
     '"two" no es un número entero.': {"/copies": "two"},
     '"4" supera lo propuesto: 3.': {"/copies": "4"},
     '"1" es menos que 2.': {"/days": "1"},
@@ -67,6 +69,16 @@ def test_what_the_law_refuses_at_a_field_is_said_in_the_readers_language(words: 
         assert in_readers_words(sentence).startswith(words)
 
 
+def test_a_comma_before_two_decimals_is_refused_with_the_point_that_is_meant() -> None:
+    sentence = refused({"/lines/0/amount": "75,50"})
+    assert in_readers_words(sentence) == '"75,50" is not an amount. Use a point for decimals: 75.50.'
+    with speaking("es"):
+        assert "75.50" in in_readers_words(sentence)
+    for unclear in ("4,120", "1,2,3", "75,5"):
+        assert "Type digits only" in in_readers_words(refused({"/lines/0/amount": unclear}))
+    assert "Type digits only" in in_readers_words(refused({"/yen": "75,50"})), "yen have no decimals"
+
+
 def test_every_hint_of_a_field_is_said_in_the_readers_language() -> None:
     class Both(Arguments):
         """Both."""
@@ -74,7 +86,7 @@ def test_every_hint_of_a_field_is_said_in_the_readers_language() -> None:
         days: Annotated[int, AtLeast(2), AtMostProposed()] = 3
 
     hints = {field.hint for field in (*edit_fields(ARGS), *edit_fields(Both()))}
-    assert len(hints) == 8
+    assert len(hints) == 9
     assert {in_readers_words(hint) for hint in hints} == hints
     with speaking("es"):
         said = {in_readers_words(hint) for hint in hints}
@@ -103,4 +115,4 @@ def test_every_refusal_of_a_typed_value_is_one_of_those_above() -> None:
             for node in ast.walk(tree)
         )
     several_for_one = 1  # only a forged payload meets it
-    assert raised - several_for_one == 12, "a new sentence needs a shape in bot/law_words.py, and a line above"
+    assert raised - several_for_one == 13, "a new sentence needs a shape in bot/law_words.py, and a line above"

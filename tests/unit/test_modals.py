@@ -6,21 +6,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
+from approvals.drifts import Drift
+from approvals.models import Call
+from approvals.preview import Precondition
 from block_rules import all_text, assert_view, controls, every, parsed_text
 from bot.details import detail_pages, fully_readable, readable
-from bot.edit_modal import edit_errors, edit_modal, read_edit
+from bot.edit_modal import about_call, edit_errors, edit_modal, read_edit, with_rows
 from bot.ids import CallbackId, Place
 from bot.language import speaking
 from bot.modals import details_modal, loading
 from bot.payloads import Sender, Submission
 from bot.reject_modal import CORRECTION, STOP, read_rejection, reject_modal
-from bot.review_modal import read_review, review_modal
-from bot_builders import a_call, a_content, a_decision, a_preview
+from bot.review_modal import Reviewed, asks_first, read_review, read_review_sure, review_modal, review_sure_modal
+from bot_builders import NOW, AnyLaw, a_call, a_content, a_decision, a_preview, a_requirement, a_view
 from policies.arguments import Arguments, Id
 from policies.edits import AtMostProposed, OneOf, SubsetOfProposed, Text, apply_edit, edit_fields
 from policies.money import Money
 
 PLACE = Place(ref="call_1:1", channel="C1", thread_ts="1.0")
+LAW = AnyLaw()
 TOKENS = "<!channel> <@U0001> <https://evil.example|Approve> \u202e"
 
 
@@ -177,7 +181,10 @@ def test_three_hundred_lines_are_offered_in_groups_and_what_to_leave_out_is_aske
     assert_view(view)
     (subset,) = [one for one in controls(view["blocks"]) if one["type"] == "multi_static_select"]
     assert len(subset["option_groups"]) == 3
-    assert "Lines to leave out" in all_text(view["blocks"])
+    text = all_text(view["blocks"])
+    assert "Lines to leave out of 300" in text
+    assert "Chosen lines are dropped; all others stay." in text
+    assert "What is not kept is dropped" not in text, "here it is the other way round"
     untouched = read_edit(fields, submitted(as_opened(view)))
     assert untouched["/lines"] == fields[0].current, "an untouched window drops nothing"
     two_out = read_edit(fields, submitted({"arg:/lines": ("0", "299")}))
@@ -228,7 +235,10 @@ def test_a_rejection_says_what_would_not_run_and_what_stop_and_correction_mean()
         assert words in text
     optional = [block["block_id"] for block in view["blocks"] if block.get("optional")]
     assert optional == ["reason"], "one choice of a list is enough, and so are one's own words"
-    assert as_opened(view)["common"] == "own"
+    (why,) = [block for block in view["blocks"] if block.get("block_id") == "common"]
+    assert "initial_option" not in why["element"], "nobody says no for a reason that was chosen for them"
+    assert view["submit"]["text"] == "Reject"
+    assert reject_modal("all 2 calls", PLACE, number=2)["submit"]["text"] == "Reject all 2"
 
 
 def test_a_reason_from_the_list_is_kept_in_english_whoever_clicked() -> None:
@@ -238,13 +248,13 @@ def test_a_reason_from_the_list_is_kept_in_english_whoever_clicked() -> None:
 
 
 def test_the_review_says_first_whether_each_call_can_be_undone() -> None:
-    told = all_text(review_modal([a_call()], PLACE, "who")["blocks"])
+    told = all_text(review_modal(a_view(a_call()), PLACE, LAW)["blocks"])
     assert told.index("Cannot be undone") < told.index("1 customer")
 
 
 def test_every_call_is_decided_in_one_window_and_a_no_needs_a_reason() -> None:
     calls = [a_call(1), a_call(2), a_call(3)]
-    view = review_modal(calls, PLACE, "who")
+    view = review_modal(a_view(*calls), PLACE, LAW)
     assert_view(view)
     keys = [call.key for call in calls]
     nothing, errors = read_review(submitted(as_opened(view), "review"), keys)
@@ -259,8 +269,119 @@ def test_every_call_is_decided_in_one_window_and_a_no_needs_a_reason() -> None:
 
 
 def test_while_an_edit_is_checked_the_review_offers_no_approval() -> None:
-    view = review_modal([a_call(refreshing=True)], PLACE, "who")
+    view = review_modal(a_view(a_call(refreshing=True)), PLACE, LAW)
     assert "approve" not in [one.get("value") for one in every(view["blocks"])]
+
+
+def sure(*calls: Call, **choices: tuple[bool, str | None]) -> tuple[dict[str, Any], Submission]:
+    """The question on top of the review, with a choice for each call by its number; and what Slack sends of it."""
+    keys = {f"c{call.number}": call.key for call in calls}
+    chosen = [Reviewed(keys[name], approve, reason) for name, (approve, reason) in choices.items()]
+    view = review_sure_modal(a_view(*calls), chosen, PLACE, LAW)
+    assert_view(view)
+    place = Place.model_validate_json(view["private_metadata"])
+    return view, submitted(as_opened(view), "review_sure").model_copy(update={"place": place})
+
+
+def confirmed(number: int, **changes: Any) -> Call:
+    return a_call(number, content=a_content(requirement=a_requirement(confirm=True, **changes)))
+
+
+def test_the_review_asks_once_more_only_about_an_approval_that_the_card_asks_twice_about() -> None:
+    plain, asking = a_call(1), confirmed(2)
+    view = a_view(plain, asking)
+    assert not asks_first(view, [Reviewed(plain.key, True, None), Reviewed(asking.key, False, "no")])
+    assert asks_first(view, [Reviewed(plain.key, True, None), Reviewed(asking.key, True, None)])
+    changed = a_view(a_call(1, looked_at=NOW, drifted=Drift(rows=1, of=2, lines=())))
+    assert asks_first(changed, [Reviewed(plain.key, True, None)])
+
+
+def test_the_question_of_the_review_names_what_is_approved_the_sum_what_follows_and_what_is_rejected() -> None:
+    calls = [confirmed(1, reviewers=2), confirmed(2), confirmed(3), confirmed(4)]
+    calls[0] = calls[0].model_copy(update={"decisions": (a_decision(calls[0]),)})
+    view, _ = sure(*calls, c1=(True, "seen"), c2=(True, None), c3=(False, "paid already"))
+    text = all_text(view)
+    assert view["title"]["text"] == "Approve 2 calls?"
+    for words in (
+        "1. Refund 1 payment, 312.40 EUR",
+        "Cannot be undone",
+        "Last approval: it runs once the calls beside it are decided or expire",
+        "Together 624.80 EUR",
+        "Rejected: nothing of it will run.",
+        "1 call stays open.",
+        "Decide now",
+        "Go back",
+        "decide by",
+    ):
+        assert words in text
+    assert inputs(view) == [f"reason:{calls[0].key}", f"reason:{calls[2].key}"]
+
+
+def test_the_answer_to_the_question_decides_what_was_asked_with_the_reasons_beside_it() -> None:
+    calls = [confirmed(at) for at in (1, 2, 3)]
+    keys = [call.key for call in calls]
+    _, answer = sure(*calls, c1=(True, None), c2=(False, "paid already"))
+    chosen, errors = read_review_sure(answer, keys)
+    assert errors == {}
+    assert chosen == [Reviewed(keys[0], True, None), Reviewed(keys[1], False, "paid already")]
+    emptied = answer.model_copy(update={"values": {f"reason:{keys[1]}": "  "}})
+    assert set(read_review_sure(emptied, keys)[1]) == {f"reason:{keys[1]}"}
+
+
+def test_the_first_of_two_approvals_says_that_nothing_runs_yet() -> None:
+    view, _ = sure(confirmed(1, reviewers=2), c1=(True, None))
+    assert "Approval 1 of 2: nothing runs until another person approves" in all_text(view)
+
+
+def test_the_review_shows_what_the_card_shows_about_approvals_edits_warnings_and_the_deadline() -> None:
+    content = a_content(
+        problem="The facts are not known.", previous=("a -> b",), requirement=a_requirement(reviewers=2)
+    )
+    call = a_call(version=2, content=content)
+    call = call.model_copy(update={"decisions": (a_decision(call),)})
+    text = all_text(review_modal(a_view(call), PLACE, LAW)["blocks"])
+    for words in ("⚠ The facts are not known.", "a -> b", "Approved by Bruno Billing; one more approval", "decide by"):
+        assert words in text
+
+
+def test_what_one_has_approved_oneself_is_not_asked_again_in_the_review() -> None:
+    first, second = (a_call(at, content=a_content(requirement=a_requirement(reviewers=2))) for at in (1, 2))
+    first = first.model_copy(update={"decisions": (a_decision(first, reviewer="U0001"),)})
+    view = review_modal(a_view(first, second), PLACE, LAW, "U0001")
+    assert_view(view)
+    assert inputs(view) == [f"verdict:{second.key}", f"reason:{second.key}"]
+    nothing, errors = read_review(submitted(as_opened(view), "review"), [first.key, second.key])
+    assert (nothing, list(errors)) == ([], [f"verdict:{second.key}"])
+    alone = review_modal(a_view(first), PLACE, LAW, "U0001")
+    assert_view(alone)
+    assert "submit" not in alone
+
+
+def test_the_edit_dialog_says_what_is_edited_and_whose_approval_is_dropped() -> None:
+    call = a_call(content=a_content(requirement=a_requirement(reviewers=2)))
+    assert "drops" not in all_text(about_call(call))
+    call = call.model_copy(update={"decisions": (a_decision(call, name="Olga Opslead"),)})
+    view = edit_modal(edit_fields(a_refund(38)), PLACE, 1, about_call(call))
+    assert_view(view)
+    text = all_text(view["blocks"])
+    assert text.startswith("Refund 1 payment, 312.40 EUR")
+    assert "Approved so far by Olga Opslead; saving drops that approval." in text
+    assert "Lines to keep, now 38" in text
+    assert "One of: duplicate, goodwill." not in text, "the choices show it"
+
+
+def test_lines_of_the_edit_dialog_are_told_apart_by_their_rows_but_not_by_personal_values() -> None:
+    rows = {
+        "pay_0000": {"payment": "pay_0000", "mail": "anna@example.test", "status": "failed", "campaigns": "subscribed"},
+        "pay_0001": {"payment": "pay_0001", "mail": "ben@example.test", "status": "failed", "campaigns": "on no list"},
+    }
+    preview = a_preview(personal=("mail",), precondition=Precondition(sentence="two rows", rows=rows))
+    fields = with_rows(edit_fields(a_refund(2)), a_call(content=a_content(preview=preview)))
+    assert [label for _, label in fields[0].options] == [
+        "pay_0000, 312.40 EUR · subscribed",
+        "pay_0001, 312.40 EUR · on no list",
+    ]
+    assert_view(edit_modal(fields, PLACE, 1))
 
 
 def test_the_details_hold_everything_unmasked() -> None:
@@ -271,7 +392,7 @@ def test_the_details_hold_everything_unmasked() -> None:
     text = all_text(view["blocks"])
     for words in (
         "lines 1 / payment_id: pay_0009",
-        "lines 1 / amount: 312.40 EUR (31240 minor units)",
+        "lines 1 / amount: 312.40 EUR\n",
         "anna@example.test",
         call.seal,
         call.idempotency_key,

@@ -50,12 +50,41 @@ def test_what_two_people_could_read_differently_is_refused_and_repeated(typed: s
         ("12.34", "KWD", '"12.34" has 2 decimals; KWD has 3. Type for example 250.000.'),
         ("0", "EUR", '"0" is nothing. To pay nothing, remove the line or reject the call.'),
         ("0.00", "EUR", '"0.00" is nothing. To pay nothing, remove the line or reject the call.'),
+        (
+            "999999999999",
+            "CLF",
+            '"999999999999" is more than any amount of CLF here; the most is 99999999999.9999.',
+        ),
+        (
+            "100000000000.0000",
+            "UYW",
+            '"100000000000.0000" is more than any amount of UYW here; the most is 99999999999.9999.',
+        ),
     ],
 )
 def test_wrong_decimals_and_nothing_are_refused_with_what_to_type(typed: str, currency: str, sentence: str) -> None:
     with pytest.raises(MoneyRefused) as refused:
         Money.typed(typed, currency)
     assert str(refused.value) == sentence
+
+
+@given(
+    digits=st.text("0123456789", min_size=1, max_size=14),
+    decimals=st.text("0123456789", max_size=6),
+    currency=st.sampled_from(["EUR", "JPY", "KWD", "CLF"]),
+)
+@settings(max_examples=200)
+def test_digits_are_an_amount_or_refused_and_never_an_error(digits: str, decimals: str, currency: str) -> None:
+    typed = f"{digits}.{decimals}" if decimals else digits
+    try:
+        assert Money.typed(typed, currency).currency == currency
+    except MoneyRefused as refused:
+        assert typed in str(refused)  # noqa: PT017 - either is right
+
+
+@pytest.mark.parametrize(("currency", "most"), [("EUR", "999999999999.99"), ("CLF", "99999999999.9999")])
+def test_the_largest_amount_that_a_refusal_names_is_taken(currency: str, most: str) -> None:
+    assert Money.typed(most, currency).plain == most
 
 
 @given(minor=st.integers(1, 10**14 - 1), currency=st.sampled_from(["EUR", "JPY", "KWD", "ALL", "CLF"]))

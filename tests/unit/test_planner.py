@@ -8,7 +8,6 @@ from openai.types.responses import ResponseCompletedEvent, ResponseFunctionToolC
 from planner_talk import Talk, envelope, euros, found, payment
 from policies.arguments import read_arguments
 from worker.refund_desk.planner import OfflinePlanner
-from worker.refund_desk.planner.steps import ToolCall
 from worker.refund_desk.tools import all_tools
 from worker.transcript import INTRODUCTION
 
@@ -159,6 +158,13 @@ def test_no_failed_payment_means_no_call() -> None:
     assert talk.proposed == []
 
 
+def test_a_search_that_gave_no_answer_says_nothing_about_what_there_is() -> None:
+    refused = "search_payments could not look this up (ShopRefused)."
+    answer = Talk("refund yesterday's failed payments", everything(search_payments=refused)).run()
+    assert f"A lookup gave no answer: {refused}" in answer
+    assert "no failed payments" not in answer
+
+
 def test_a_lookup_that_failed_is_quoted_not_guessed_around() -> None:
     talk = Talk("deploy dep_9999", everything(read_manifest="There is no manifest dep_9999."))
     answer = talk.run()
@@ -240,5 +246,5 @@ def test_a_streamed_answer_is_one_completed_event_with_the_whole_output() -> Non
 def test_call_ids_are_never_used_twice() -> None:
     ids = iter(range(1000))
     planner = OfflinePlanner(new_id=lambda: str(next(ids)))
-    calls = [planner._call(call) for call in [ToolCall("deploy", {})] * 3]
+    calls = [planner.call("deploy", {}) for _ in range(3)]
     assert len({call.call_id for call in calls}) == 3

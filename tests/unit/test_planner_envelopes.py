@@ -18,7 +18,7 @@ SENT = ("executed", "EXECUTED. Approved by Olga.")
 
 def test_executed_is_reported_with_who_approved() -> None:
     answer = talk_with(envelope("executed", "EXECUTED. Approved by Bruno and Olga.")).run()
-    assert "Refund of 2 payments, 128.00 EUR: done. EXECUTED. Approved by Bruno and Olga." in answer
+    assert "Refund of 2 payments, 128.00 EUR: done. Approved by Bruno and Olga." in answer
 
 
 def test_an_edited_call_is_reported_as_it_ran_and_not_as_it_was_asked() -> None:
@@ -29,7 +29,7 @@ def test_an_edited_call_is_reported_as_it_ran_and_not_as_it_was_asked() -> None:
 
 NOT_DONE = [
     ("rejected", STOP, "a person refused it"),
-    ("expired", "Do not repeat the call in this run.", "nobody decided in time, which is not a refusal"),
+    ("expired", "Do not repeat the call in this run.", "its time ended, which is not a refusal"),
     ("refused", "Do not try another route to the same effect.", "a limit or a policy refused it"),
     ("failed", "Nothing changed.", "it was tried and nothing happened"),
     ("withdrawn", "Do not propose it again.", "it was taken back"),
@@ -90,7 +90,7 @@ def test_each_call_is_reported_by_its_own_outcome() -> None:
     )
     answer = talk.run()
     assert "Refund of 2 payments, 128.00 EUR: NOT done" in answer
-    assert "Mail to 2 customers: done. EXECUTED. Approved by Olga." in answer
+    assert "Mail to 2 customers: done. Approved by Olga." in answer
 
 
 def test_a_field_error_is_corrected_once() -> None:

@@ -102,7 +102,8 @@ def test_what_waits_for_a_second_person_or_failed_is_offered_again(state: UndoSt
 def test_the_outcome_says_how_far_an_undo_is_before_what_the_call_did(undo: Undo, words: str) -> None:
     message = render_outcome(a_pause(ran(undo=undo)), {TOOL})
     assert_message(message)
-    assert f"{words} Done at " in all_text(message.blocks)
+    row = [one for one in every(message.blocks) if one.get("type") in {"text", "date"}]
+    assert f"{words} Done at " in "".join(one.get("text") or one["fallback"] for one in row)
 
 
 def test_the_heading_counts_what_was_undone_since() -> None:
@@ -165,9 +166,10 @@ def test_ops_reads_what_is_certain_and_the_key_to_look_it_up_by() -> None:
     alert = undo_alert(call, a_run())
     assert alert is not None
     text = all_text(alert.blocks)
-    for words in ("Nobody can tell whether it was undone.", "no answer", "begun exactly once", call.undo_key):
+    for words in ("Nobody can tell whether it was undone.", "No answer.", "begun exactly once", call.undo_key):
         assert words in text
-    assert "312.40" not in text, "no data of customers"
+    assert text.index("Refund 1 payment, 312.40 EUR* · approved by Bruno Billing") < text.index(call.undo_key)
+    assert "anna" not in text, "no data of customers"
     half = undo_alert(call, a_run(), ("Omar", "undone"))
     assert half is not None
     assert "Omar: undone; a second operator must say the same." in all_text(half.blocks)

@@ -5,11 +5,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from policies import rules
-from policies.deadlines import Deadlines, escalation_at, in_business_hours, reminder_at, ttl_seconds
+from policies.deadlines import Deadlines, in_business_hours, ttl_seconds
 from policies.law import load_law
 from policies.money import eur
 from policies.person import Person
@@ -122,19 +120,6 @@ def test_who_may_start_an_agent_must_be_a_starter_at_all() -> None:
     assert may_start(people, person("U0005"), clicker_team=HOME, agent="release") is None
 
 
-def test_people_are_reminded_at_half_of_their_time_and_the_next_tier_comes_at_four_fifths() -> None:
-    posted, decide_by = 1_000_000, 1_900_000
-    assert reminder_at(posted, decide_by) == 1_450_000
-    assert escalation_at(posted, decide_by) == 1_720_000
-
-
-@given(posted=st.integers(0, 2**42), seconds=st.integers(1, 86_400))
-@settings(max_examples=100)
-def test_reminder_escalation_and_end_follow_each_other(posted: int, seconds: int) -> None:
-    end = posted + seconds * 1000
-    assert posted < reminder_at(posted, end) < escalation_at(posted, end) < end
-
-
 def instant(text: str, zone: str, fold: int = 0) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone), fold=fold).astimezone(UTC)
 
@@ -153,9 +138,6 @@ def test_a_clock_change_neither_lengthens_nor_shortens_the_time_to_decide(zone: 
     posted = instant(before, zone)
     seconds = ttl_seconds(office, risk=Risk.IRREVERSIBLE, undo=None, now=posted)
     assert seconds == 4 * 3600
-    began = int(posted.timestamp() * 1000)
-    end = began + seconds * 1000
-    assert (escalation_at(began, end) - began, reminder_at(began, end) - began) == (11_520_000, 7_200_000)
     shown = (instant(after, zone).timestamp() - posted.timestamp()) / 3600
     assert shown in {1.0, 3.0}, "two hours on the wall are one or three"
 
