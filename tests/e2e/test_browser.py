@@ -59,6 +59,7 @@ def test_the_story_can_be_clicked_through(home: Path, size: dict[str, int]) -> N
         become(page, OMAR)
         deletion = page.get_by_test_id("message").filter(has_text="deletion of customers")
         deletion.get_by_test_id("batch.reject_all").click()
+        modal.get_by_test_id("input-common").get_by_label("Another reason").check()
         modal.get_by_test_id("input-reason").fill("Not this week.")
         modal.get_by_test_id("modal-submit").click()
 
