@@ -43,7 +43,8 @@ TESTS = (
     *("test_changes.py", "test_weekly_report.py", "test_deliveries.py", "test_settled_past.py"),
     *("test_undo_attempts.py", "test_undo_law.py", "test_bot_undo.py"),
     *("test_canaries.py", "test_canary_clock.py", "test_bot_canaries.py"),
-    *("test_versions.py",),
+    *("test_versions.py", "test_held_calls.py", "test_still_at_work.py", "test_rollback.py"),
+    *("test_key_rotation.py", "test_sealed_rows.py"),
 )
 MEMORY = Path("/dev/shm")  # noqa: S108 - the tests' server needs no disk here
 

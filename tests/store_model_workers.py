@@ -41,10 +41,7 @@ class Model(ModelRun):
             return Outcome.REPEATED
         if call.state is not State.PROPOSED or self.waits_for_people(call.pause):
             return Outcome.WRONG_STATE
-        if call.execute is False:
-            self.end(call, State.EXPIRED, "lapsed")
-            return Outcome.LAPSED
-        call.decided_by, call.execute = "policy", True
+        call.decided_by, call.execute = "policy", call.execute is not False  # its time does not begin anew
         self.become(call, State.APPROVED)
         return Outcome.OK
 

@@ -1,8 +1,7 @@
 -- A held call, judged again now that its run waits for nothing that people were asked about: it may run.
 -- KEYS[1] the tenant's prefix
 -- ARGV    call, batch, token, epoch
--- Answers ok {execute_by} | repeated {execute_by} | lease_lost | wrong_state {state} | lapsed {execute_by}
---         | not_found
+-- Answers ok {execute_by} | repeated {execute_by} | lease_lost | wrong_state {state} | not_found
 local call, batch, token, epoch = unpack(ARGV)
 local c = load_call(call)
 if not c.state then return { 'not_found' } end
@@ -11,7 +10,6 @@ if c.state == 'approved' and c.decided_by == 'policy' then return { 'repeated', 
 if c.state ~= 'proposed' or waits_for_people(c.run, c.pause) then
   return { 'wrong_state', 'state', c.state }
 end
-if c.execute_by and tonumber(c.execute_by) <= NOW then return lapse(c, 'not judged again in time') end
 
 local by = c.execute_by or int(NOW + exec('HGET', key.batch(batch), 'lapse_s') * 1000)
 record_call('approved', c, 'actor', 'policy')

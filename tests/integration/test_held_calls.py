@@ -8,7 +8,8 @@ from agents.testing import function_call
 from approvals.lifecycle import Cause, RunState, State
 from approvals.models import Call
 from approvals.outcomes import Outcome
-from builders import REQUESTER, move
+from approvals.store import Store
+from builders import REQUESTER, a_call, a_content, approve, lease_batch, move, paused, try_claim
 from worker import batches
 from workshop import ANA, Workshop, saying, shipping
 
@@ -105,6 +106,22 @@ def test_the_barrier_pause_holds_back_what_was_approved_while_somebody_is_asked_
         assert f"execute_batch:{batch}" in woken(workshop)
         asyncio.run(batches.execute(workshop.deps, batch or ""))
     assert len(workshop.shop.done) == 2
+
+
+def test_a_worker_that_held_the_batch_before_a_sibling_came_back_claims_nothing_of_it_under_the_barrier_pause(
+    store: Store,
+) -> None:
+    paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"), barrier="pause")
+    assert approve(store).ok
+    assert approve(store, "call_2").ok
+    mine, other = lease_batch(store, token="w1"), lease_batch(store, "batch_b", token="w2")
+    answer = store.effects.revoke(
+        "call_2", lease=other, content=a_content(), seal="seal-2", reason="the law is stricter"
+    )
+    assert answer.ok
+    assert try_claim(store, mine)[0].outcome is Outcome.WRONG_STATE
+    assert approve(store, "call_2", version=2).ok
+    assert try_claim(store, mine)[0].outcome is Outcome.OK
 
 
 def test_what_is_returned_too_late_after_its_run_was_cancelled_stays_withdrawn(
