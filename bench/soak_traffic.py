@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from approvals.errors import ApprovalsError
 from approvals.lifecycle import RUN_ENDED, State
 from approvals.store import Store
+from bot.reject_modal import OWN_WORDS
 from bot.sandbox.errors import SandboxError
 from reviewing import BRUNO, CHANNEL, OMAR, RITA, ROSA, Thread
 from stack import NotInTime, Stack
@@ -135,7 +136,8 @@ class _Conversation:
         if verdict == "reject" and clicked["acked"]:
             view = at.modal(user)
             block = next(one for one in view["blocks"] if one.get("block_id", "").startswith("reason"))
-            slack.submit(user, {block["block_id"]: {block["element"]["action_id"]: "not like this"}})
+            said = {block["block_id"]: {block["element"]["action_id"]: "not like this"}}
+            slack.submit(user, {"common": {"value": OWN_WORDS}, **said})
 
     def _insist(self, act: Callable[[], object], seen: Callable[[], T | None], what: str) -> T:
         """Do it, wait, and do it again when nothing came of it, as a person would."""

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from approvals.lifecycle import RUN_ENDED, State
 from approvals.models import Batch, Call, Run
 from approvals.store import Store
+from bot.reject_modal import OWN_WORDS
 from bot.sandbox.errors import SandboxError
 from crash.killing import Killer
 from effects import effects_of
@@ -137,7 +138,8 @@ class Driver:
         name = "arg:/body" if verdict == "edit" else "reason"
         block = next(one for one in view["blocks"] if one.get("block_id", "").startswith(name))
         typed = EDITED if verdict == "edit" else NO
-        self.slack.submit(user, {block["block_id"]: {block["element"]["action_id"]: typed}})
+        chosen = {} if verdict == "edit" else {"common": {"value": OWN_WORDS}}
+        self.slack.submit(user, {**chosen, block["block_id"]: {block["element"]["action_id"]: typed}})
 
     def _settle_by_hand(self, key: str) -> None:
         """Nobody can tell: the call stays unknown, ops is told, and only a person ends it."""

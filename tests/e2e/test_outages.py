@@ -11,11 +11,12 @@ from alert_receiver import receiving
 from approvals import valkey
 from effects import effects_of
 from reviewing import BRUNO, start
-from stack import Stack, free_port, running, until
+from stack import ROOT, Stack, free_port, running, until
 
 PROCESSES = ("bot", "worker", "clock")
-#: Longer than the minute after which bot and clock tell ops past the store.
-AWAY_S = 75.0
+#: Longer than the time after which bot and clock tell ops past the store, which is seconds in `tests/impatient`.
+AWAY_S = 15.0
+IMPATIENT = f"{ROOT / 'tests' / 'impatient'}:{ROOT}"
 
 
 def ready(port: int) -> tuple[int, str]:
@@ -47,7 +48,7 @@ class Watched(Stack):
 def test_while_the_store_is_away_nothing_runs_ops_is_told_and_then_everything_resumes(home: Path) -> None:
     with (
         receiving() as receiver,
-        running(home, kind=Watched, extra={"VOBO_ALERT_WEBHOOK": receiver.url}) as stack,
+        running(home, kind=Watched, extra={"VOBO_ALERT_WEBHOOK": receiver.url, "PYTHONPATH": IMPATIENT}) as stack,
     ):
         assert isinstance(stack, Watched)
         for name in PROCESSES:
