@@ -43,7 +43,7 @@ def imitating(found: tuple[Lookalike, ...]) -> str:
     """That addresses or links may imitate others. Domains only: what stands before an @ may be somebody's name."""
     if not found:
         return ""
-    hosts = list(dict.fromkeys(f"{one.host}{_seeming(one)}" for one in found if one.host))
+    hosts = list(dict.fromkeys(f"{one_line(one.host)}{_seeming(one)}" for one in found if one.host))
     named = f" {cut('; '.join(hosts[:_NAMED]), 100)}." if hosts else ""
     said = say_count(
         len(found),
@@ -54,7 +54,7 @@ def imitating(found: tuple[Lookalike, ...]) -> str:
 
 
 def _seeming(one: Lookalike) -> str:
-    return f", {say('looks like {name}', name=one.seems.rpartition('@')[2])}" if one.seems else ""
+    return f", {say('looks like {name}', name=one_line(one.seems.rpartition('@')[2]))}" if one.seems else ""
 
 
 def _changed(call: Call) -> str:

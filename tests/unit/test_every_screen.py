@@ -3,7 +3,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from block_rules import READ, every
@@ -110,6 +110,7 @@ _LONG = st.builds(lambda piece, times: (piece * times)[:5_000], st.text(_CHARACT
 
 
 @settings(max_examples=80, deadline=None)
+@example("card escalated", "0@\x1b\x80")  # the name of a place holds what nobody sees
 @given(st.sampled_from(sorted(SCREENS)), _SHORT | _LONG)
 def test_no_text_at_all_is_live_on_a_screen_or_makes_slack_refuse_it(name: str, hostile: str) -> None:
     assert_inert(name, hostile)
