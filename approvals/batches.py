@@ -78,7 +78,12 @@ class Batches(Room):
         if not row or row.flag("has_card"):
             return []
         waited: Any = self.client.smembers(self.keys.unanswered(row.text("run"), row.number("pause")))
-        if any(self.client.hget(self.keys.call(key.decode()), "carded") == b"1" for key in waited):
+
+        def queue(pipe: Any) -> None:
+            for key in waited:
+                pipe.hget(self.keys.call(key.decode()), "carded")
+
+        if b"1" in self.together(queue):
             return []
         calls = load_calls(self, self._members(batch_id))
         return [call for call in calls if call.state is State.PROPOSED]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
+from approvals import at_work
 from approvals.drifts import Drift
 from approvals.lifecycle import Cause, RunState, State, UndoState
 from approvals.marks import genuine
@@ -99,7 +100,7 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         refreshing=row.flag("refreshing"),
         execute_by=row.maybe_number("execute_by"),
         claimed_at=row.maybe_number("claimed_at"),
-        at_work_until=row.maybe_number("at_work_until"),
+        at_work_until=_at_work_until(row),
         ended_at=row.maybe_number("ended_at"),
         intended=row.flag("intended"),
         receipt=room.open(RECEIPT, key, version, receipt, run=run).decode() if receipt else None,
@@ -109,6 +110,14 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         look_failed_at=row.maybe_number("look_failed_at"),
         drifted=Drift.model_validate_json(room.open(DRIFTED, key, version, drifted, run=run)) if drifted else None,
     )
+
+
+def _at_work_until(row: Row, of: str = "") -> int | None:
+    """Until when an effect, or an undo, may be at work; version 0.1 wrote what it follows from."""
+    until = row.maybe_number(f"{of}at_work_until")
+    if until is not None or not row.flag(f"{of}intended"):
+        return until
+    return row.number(f"{of}claimed_at") + row.number(f"{of}longest_ms") + at_work.MARGIN_MS
 
 
 def undo(row: Row) -> Undo | None:
@@ -123,7 +132,7 @@ def undo(row: Row) -> Undo | None:
         name=row.text("undo_name"),
         at=row.number("undo_at"),
         missing=row.number("undo_missing"),
-        at_work_until=row.maybe_number("undo_at_work_until"),
+        at_work_until=_at_work_until(row, "undo_"),
         ended_at=row.maybe_number("undo_ended_at"),
         reason=row.maybe("undo_reason"),
         token=row.maybe("undo_token") or "",

@@ -31,8 +31,9 @@ def drain_once(store: Store, ledger: Ledger) -> int:
     if events:
         clean = [(event_id, _clean(store, store.ledger.opened(fields))) for event_id, fields in events]
         ledger.append(store.tenant, clean, telling(store))
-        record(store, Recordings(ledger.engine, store.calls.vault), [fields for _, fields in events])
-        _freeze_what_repeats(store, ledger, [fields for _, fields in events])
+        told = [fields for _, fields in events]
+        record(store, Recordings(ledger.engine, store.calls.vault), told)
+        _freeze_what_repeats(store, ledger, told)
         store.ledger.drop([event_id for event_id, _ in events])
     return len(events)
 

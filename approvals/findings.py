@@ -1,11 +1,14 @@
 """What a check found, as a process tells it to people and to `vobo doctor`."""
 
 import json
+import sys
 from collections.abc import Iterable
 from enum import StrEnum
 
 from pydantic import TypeAdapter
 
+from approvals.errors import ApprovalsError
+from policies.law import LawRefused
 from policies.values import Frozen
 
 
@@ -45,6 +48,30 @@ def warning(about: str, sentence: str, fix: str = "") -> Finding:
 def failure(about: str, sentence: str, fix: str = "") -> Finding:
     """It does not work."""
     return Finding(level=Level.FAILURE, about=about, sentence=sentence, fix=fix)
+
+
+def unprepared(refused: ApprovalsError | LawRefused) -> list[Finding]:
+    """Why settings or law cannot be used, after which nothing else can be looked at."""
+    if isinstance(refused, LawRefused):
+        return [failure("law", str(refused))]
+    return [failure("settings", line) for line in str(refused).splitlines()]
+
+
+def report(found: list[Finding], *, as_json: bool, well: str, surprise: str = "Note") -> int:
+    """Tell whoever asked a process with `--check`: JSON, or a line for what is not as it should be, and `well`.
+
+    Returns the exit code: 1 after a failure.
+    """
+    failed = worst(found) is Level.FAILURE
+    if as_json:
+        sys.stdout.write(f"{to_json(found)}\n")
+        return int(failed)
+    for one in found:
+        if one.level is not Level.OK:
+            sys.stderr.write(f"{f'{surprise}: ' if one.level is Level.WARNING else ''}{one}\n")
+    if not failed:
+        sys.stdout.write(f"{well}\n")
+    return int(failed)
 
 
 def worst(found: Iterable[Finding]) -> Level:

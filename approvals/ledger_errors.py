@@ -24,8 +24,8 @@ def why(failed: BaseException) -> str:
 
 
 @contextmanager
-def reaching(what: str, then: str = "") -> Iterator[None]:
-    """Whatever the database answers inside becomes one sentence: `what` was not done, and `then`.
+def reaching(what: str) -> Iterator[None]:
+    """Whatever the database answers inside becomes one sentence: `what` was not done.
 
     Raises:
         LedgerUnreachable: it failed, or somebody else held what was needed for too long.
@@ -33,4 +33,4 @@ def reaching(what: str, then: str = "") -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as failed:
-        raise LedgerUnreachable(f"{what} ({why(failed)}).{then} Check VOBO_LEDGER_URL.") from failed
+        raise LedgerUnreachable(f"{what} ({why(failed)}). Check VOBO_LEDGER_URL.") from failed

@@ -29,9 +29,19 @@ def open_store(settings: Settings, *, tenant: str) -> Opened:
         UnsafeRedis: the server could lose or evict what waits for a decision.
         StoreUnusable: it cannot save to its disk.
     """
-    vault = Vault.from_text(settings.state_keys.get_secret_value())
-    client = connect(settings.redis_url)
+    store = connected(settings, tenant=tenant)
+    client, vault = store.runs.client, store.runs.vault
     warnings = check_server(client)
-    secrets = KnownSecrets.of(settings, os.environ)
-    store = Store.open(client, vault, tenant=tenant, secrets=secrets)
     return Opened(store, WakeupQueue(client, vault, queue_name(tenant)), vault, tuple(warnings))
+
+
+def connected(settings: Settings, *, tenant: str) -> Store:
+    """One tenant's store over a connection of its own, for whoever has looked at the server already.
+
+    Raises:
+        StateKeysError: VOBO_STATE_KEYS cannot be used.
+        RedisUnreachable: nobody answers at REDIS_URL.
+    """
+    vault = Vault.from_text(settings.state_keys.get_secret_value())
+    secrets = KnownSecrets.of(settings, os.environ)
+    return Store.open(connect(settings.redis_url), vault, tenant=tenant, secrets=secrets)

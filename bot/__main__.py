@@ -8,7 +8,7 @@ import threading
 import click
 
 from approvals.errors import ApprovalsError
-from approvals.findings import Level, to_json, worst
+from approvals.findings import report
 from approvals.logs import configure_logs
 from approvals.trace_export import start_traces
 from bot.assembly import assemble
@@ -27,7 +27,7 @@ def main(*, check: bool, as_json: bool) -> None:
     try:
         configure_logs("bot")
         if check:
-            _check(as_json=as_json)
+            sys.exit(_check(as_json=as_json))
         else:
             _run(BotSettings.read())
     except (ApprovalsError, BotCannotStart, LawRefused) as refused:
@@ -35,21 +35,11 @@ def main(*, check: bool, as_json: bool) -> None:
         sys.exit(1)
 
 
-def _check(*, as_json: bool) -> None:
+def _check(*, as_json: bool) -> int:
     logging.getLogger("slack_sdk").setLevel(logging.CRITICAL)  # a finding says the same in a sentence
     found = check_bot()
-    if as_json:
-        click.echo(to_json(found))
-    for one in found if not as_json else ():
-        if one.level is Level.WARNING:
-            click.echo(f"Warning: {one}", err=True)
-        elif one.level is Level.FAILURE:
-            click.echo(str(one), err=True)
-    if worst(found) is Level.FAILURE:
-        sys.exit(1)
-    if not as_json:
-        law = next(one.sentence for one in found if one.about == "law")
-        click.echo(f"The bot can start. {law}")
+    law = next((one.sentence for one in found if one.about == "law"), "")
+    return report(found, as_json=as_json, well=f"The bot can start. {law}", surprise="Warning")
 
 
 def _run(settings: BotSettings) -> None:

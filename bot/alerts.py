@@ -3,9 +3,9 @@
 from approvals.lifecycle import Cause, RunState, State
 from approvals.models import BatchView, Call, Run
 from bot.became_words import approvers, why_expired
-from bot.blocks import Block, Message, header, section, when
+from bot.blocks import Block, Message, dated, header, section, when
 from bot.language import say, say_list
-from bot.state_words import call_is, run_is
+from bot.state_words import call_is, canceller, run_is
 from bot.text import cut, inert
 from bot.what_words import capital, full_stop, safe_headline, what_of
 
@@ -108,8 +108,7 @@ def ids(call: Call, run: Run, key: str) -> str:
 
 def instant(at_ms: int) -> str:
     """An instant in the reader's own time zone; mrkdwn."""
-    shown = when(at_ms, "{date_short_pretty} {time}")
-    return f"<!date^{shown['timestamp']}^{shown['format']}|{shown['fallback']}>"
+    return dated(when(at_ms, "{date_short_pretty} {time}"))
 
 
 def _unclear(answered_at: int | None) -> str:
@@ -147,7 +146,7 @@ def failed_alert(run: Run) -> Message:
     """A run cannot go on by itself, or what became of one that could not."""
     where = say("Run `{run}` in <#{channel}>: {state}.", run=run.id, channel=run.channel, state=run_is(run.state))
     if run.state is RunState.STOPPED and run.cancelled_by:
-        reason = say("Cancelled by {name}.", name=inert(run.cancelled_name or run.cancelled_by, 80))
+        reason = say("Cancelled by {name}.", name=canceller(run))
     else:
         reason = inert(full_stop(capital(run.reason or say("no reason was given"))), 600)
     title = say("A run was interrupted")

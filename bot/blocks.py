@@ -37,6 +37,11 @@ def when(at_ms: int, shape: str = "{time}") -> Block:
     return {"type": "date", "timestamp": at_ms // 1000, "format": shape, "fallback": fallback}
 
 
+def dated(part: Block) -> str:
+    """The instant that `when` made, in mrkdwn."""
+    return f"<!date^{part['timestamp']}^{part['format']}|{part['fallback']}>"
+
+
 def person(user: str) -> Block:
     """A mention of somebody we address on purpose."""
     return {"type": "user", "user_id": user}

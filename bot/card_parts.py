@@ -17,6 +17,7 @@ from bot.blocks import (
     button,
     confirm,
     context,
+    dated,
     leaf,
     line,
     plain_text,
@@ -93,7 +94,7 @@ def own_words(words: str) -> Block:
 
 def _mrkdwn(part: Block) -> str:
     if part["type"] == "date":
-        return f"<!date^{part['timestamp']}^{part['format']}|{part['fallback']}>"
+        return dated(part)
     return escaped_within(part["text"], 400)
 
 

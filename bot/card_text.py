@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from datetime import UTC, datetime
 
 from approvals.lifecycle import State
 from approvals.models import BatchView, Call
 from bot.agent_names import of_run
+from bot.blocks import dated, when
 from bot.language import say, say_count, say_list
 from bot.radius import radius_on
 from bot.text import clip, cut, inert, one_line
@@ -98,8 +98,7 @@ def deadline(view: BatchView) -> str:
         return say_count(
             max(1, batch.ttl_s // 60), "{number} minute to decide once posted", "{number} minutes to decide once posted"
         )
-    at = batch.decide_by // 1000
-    shown = f"<!date^{at}^{{date_short_pretty}} {{time}}|{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC>"
+    shown = dated(when(batch.decide_by, "{date_short_pretty} {time}"))
     if len(view.calls) == 1:
         return say("decide by {time}, else nothing runs", time=shown)
     return say("decide by {time}; what is undecided then does not run", time=shown)

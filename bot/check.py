@@ -7,7 +7,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from approvals.errors import ApprovalsError
-from approvals.findings import Finding, failure, fine, warning
+from approvals.findings import Finding, failure, fine, unprepared, warning
 from approvals.opening import open_store
 from approvals.settings import SettingsRefused
 from approvals.store import Store
@@ -32,10 +32,8 @@ def check() -> list[Finding]:
     try:
         settings = BotSettings.read()
         laws = read_laws(settings)
-    except SettingsRefused as refused:
-        return [failure("settings", line) for line in str(refused).splitlines()]
-    except LawRefused as refused:
-        return [failure("law", str(refused))]
+    except (SettingsRefused, LawRefused) as refused:
+        return unprepared(refused)
     return [one for law in laws for one in (*_law(law), *_store_and_slack(settings, law))]
 
 

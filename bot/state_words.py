@@ -1,7 +1,9 @@
 """What state something is in, as a clause of a sentence: `Nothing is left to decide here: the call is approved.`"""
 
 from approvals.lifecycle import RunState, State
+from approvals.models import Run
 from bot.language import say
+from bot.text import inert
 
 
 def call_is(state: str) -> str:
@@ -31,3 +33,8 @@ def run_is(state: str) -> str:
         RunState.STOPPED.value: say("it was stopped"),
         RunState.FAILED.value: say("it has failed"),
     }.get(state, say("it is closed"))
+
+
+def canceller(run: Run) -> str:
+    """Whoever cancelled the run, by name as far as it is known; mrkdwn, empty when nobody did."""
+    return inert(run.cancelled_name or run.cancelled_by or "", 80)

@@ -5,6 +5,7 @@ from approvals.models import Call, Run
 from bot.blocks import FALLBACK_TEXT, Block, Message, actions, button, confirm, context, leaf, line, person, quote, rich
 from bot.ids import RUN, ActionId
 from bot.language import HOLE, around, say
+from bot.state_words import canceller
 from bot.text import clip, cut, escaped, hides, inert, one_line, visible
 from bot.what_words import full_stop
 
@@ -35,7 +36,7 @@ def render_opening(run: Run) -> Message:
 def _stands(run: Run) -> str:
     """In a word or two, as its opening message says it for as long as that is read; mrkdwn."""
     if run.state is RunState.STOPPED and run.cancelled_by:
-        return say("Cancelled by {name}", name=_canceller(run))
+        return say("Cancelled by {name}", name=canceller(run))
     match run.state:
         case RunState.COMPLETED:
             return say("Finished")
@@ -47,16 +48,12 @@ def _stands(run: Run) -> str:
             return say("Started")
 
 
-def _canceller(run: Run) -> str:
-    return inert(run.cancelled_name or run.cancelled_by or "", 80)
-
-
 def _cancelling(run: Run) -> list[Block]:
     """How the run is stopped by hand, while it can be."""
     if run.state in RUN_ENDED:
         return []
     if run.cancelled_by:
-        return [context(say("Cancelled by {name}; what is at work ends first", name=_canceller(run)))]
+        return [context(say("Cancelled by {name}; what is at work ends first", name=canceller(run)))]
     stop = button(say("Cancel"), ActionId.CANCEL, run.id, label=say("Cancel this run"))
     ask = say("What waits for a decision is withdrawn. What is being carried out right now is not interrupted.")
     stop["confirm"] = confirm(say("Cancel this run?"), ask, say("Cancel the run"), style="danger")

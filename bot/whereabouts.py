@@ -9,7 +9,7 @@ from approvals.models import Run
 from bot.deps import Deps
 from bot.language import say, say_count
 from bot.radius import radius_on
-from bot.state_words import run_is
+from bot.state_words import canceller, run_is
 from bot.text import inert
 
 
@@ -34,8 +34,7 @@ def where_it_stands(deps: Deps, run: Run) -> str:
                 links=" ".join(links),
             )
         case RunState.STOPPED if run.cancelled_by:
-            name = inert(run.cancelled_name or run.cancelled_by, 80)
-            return say("`{run}` has ended: cancelled by {name}.", run=run.id, name=name)
+            return say("`{run}` has ended: cancelled by {name}.", run=run.id, name=canceller(run))
         case RunState.COMPLETED | RunState.STOPPED | RunState.FAILED:
             ended = say("`{run}` has ended: {state}.", run=run.id, state=run_is(run.state))
             return f"{ended} {inert(run.reason or '', 500)}".strip()

@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 from approvals.errors import ApprovalsError
-from approvals.findings import Level, to_json, worst
+from approvals.findings import report
 from approvals.health import Health
 from approvals.logs import configure_logs
 from approvals.metrics import Timings, exposed, timed_jobs
+from approvals.opening import connected
 from approvals.queue import build_worker, keep_working, queue_name
 from approvals.redis_check import check_server
 from approvals.safe_worker import SafeWorker
@@ -19,7 +20,7 @@ from approvals.trace_export import start_traces
 from approvals.usable import require_usable, why_unusable
 from policies.law import LawRefused
 from worker import jobs
-from worker.assembly import Prepared, opened_store, prepared
+from worker.assembly import Prepared, prepared
 from worker.check import Inspection, check, findings, gated_tools, inspected, notes, undoable_tools
 from worker.clock import WITH_PARENT
 from worker.rehearsal import read_scripts, rehearse
@@ -35,7 +36,7 @@ def main() -> int:
     try:
         configure_logs("worker")
         if asked.check:
-            return _check(as_json=asked.json)
+            return report(check(), as_json=asked.json, well="The worker can start.")
         seen = inspected(prepared())
         problems = list(findings(seen))
         for problem in problems:
@@ -50,23 +51,9 @@ def main() -> int:
         return 1
 
 
-def _check(*, as_json: bool) -> int:
-    found = check()
-    if as_json:
-        sys.stdout.write(f"{to_json(found)}\n")
-    for one in found if not as_json else ():
-        if one.level is not Level.OK:
-            sys.stderr.write(f"{'Note: ' if one.level is Level.WARNING else ''}{one}\n")
-    if worst(found) is Level.FAILURE:
-        return 1
-    if not as_json:
-        sys.stdout.write("The worker can start.\n")
-    return 0
-
-
 def _work(seen: Inspection, *, with_clock: bool) -> int:
     found = seen.found
-    store = opened_store(found)
+    store = connected(found.settings, tenant=found.tenant)
     client, vault = store.runs.client, store.runs.vault
     for warning in check_server(client):
         sys.stderr.write(f"Warning: {warning}\n")
@@ -112,7 +99,7 @@ def health_of(found: Prepared, timings: Timings) -> Health | None:
     settings = found.settings
     if settings.health_port is None:
         return None
-    own = opened_store(found)
+    own = connected(found.settings, tenant=found.tenant)
     metrics = exposed(own, timings)
     health = Health(settings.health_port, lambda: why_unusable(own), settings.health_host, metrics=metrics)
     health.start()

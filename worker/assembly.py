@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,10 +10,7 @@ from agents import Model, OpenAIChatCompletionsModel
 from openai import AsyncOpenAI
 
 from approvals.errors import ApprovalsError
-from approvals.known_secrets import KnownSecrets
-from approvals.redis_check import connect
-from approvals.store import Store
-from approvals.vault import Vault
+from approvals.opening import connected
 from approvals.workspaces import text_of
 from policies.law import Law, load_law
 from worker.deps import Deps, OpenModel
@@ -99,13 +95,6 @@ def model_opener(settings: WorkerSettings) -> OpenModel:
     return openai
 
 
-def opened_store(found: Prepared) -> Store:
-    """The workspace's store over a connection of its own."""
-    vault = Vault.from_text(found.settings.state_keys.get_secret_value())
-    secrets = KnownSecrets.of(found.settings, os.environ)
-    return Store.open(connect(found.settings.redis_url), vault, tenant=found.tenant, secrets=secrets)
-
-
 def deps_for(found: Prepared, tenant: str) -> Deps:
     """The engine's needs with a connection of their own.
 
@@ -117,7 +106,7 @@ def deps_for(found: Prepared, tenant: str) -> Deps:
             f"A job for the workspace {tenant} came to a worker of {found.tenant}."
             " Nothing of ours puts it there: find out who can write to Redis, or correct team in reviewers.toml."
         )
-    store = opened_store(found)
+    store = connected(found.settings, tenant=tenant)
     store.switches.set_worker(found.law.version)
     return Deps(store, found.law, found.factories, found.model, found.shadow)
 

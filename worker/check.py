@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from approvals.errors import ApprovalsError
-from approvals.findings import Finding, failure, fine, warning
+from approvals.findings import Finding, failure, fine, unprepared, warning
 from approvals.opening import open_store
 from approvals.store_checks import store_checks
 from policies.law import LawRefused
@@ -63,10 +63,8 @@ def check() -> list[Finding]:
     """All of it for `--check`, with what starting need not wait for: whether the model can be reached."""
     try:
         found = prepared()
-    except LawRefused as refused:
-        return [failure("law", str(refused))]
-    except ApprovalsError as refused:
-        return [failure("settings", line) for line in str(refused).splitlines()]
+    except (LawRefused, ApprovalsError) as refused:
+        return unprepared(refused)
     seen = inspected(found)
     problems = [failure("worker", problem) for problem in findings(seen)]
     surprises = [warning("worker", note) for note in _own_notes(seen)]

@@ -19,7 +19,7 @@ from approvals.anchoring import Anchoring
 from approvals.anchors import Signer
 from approvals.drain import drain_once
 from approvals.errors import ApprovalsError
-from approvals.findings import Level, to_json, worst
+from approvals.findings import report
 from approvals.health import Health
 from approvals.ledger_door import LedgerDoor
 from approvals.logs import configure_logs
@@ -196,25 +196,11 @@ def main() -> int:
     try:
         configure_logs("clock")
         if asked.check:
-            return _check(as_json=asked.json)
+            return report(check(), as_json=asked.json, well="The clock can start.")
         _work(prepared(), with_parent=asked.with_parent)
     except (ApprovalsError, LawRefused) as refused:
         sys.stderr.write(f"{refused}\n")
         return 1
-    return 0
-
-
-def _check(*, as_json: bool) -> int:
-    found = check()
-    if as_json:
-        sys.stdout.write(f"{to_json(found)}\n")
-    for one in found if not as_json else ():
-        if one.level is not Level.OK:
-            sys.stderr.write(f"{'Note: ' if one.level is Level.WARNING else ''}{one}\n")
-    if worst(found) is Level.FAILURE:
-        return 1
-    if not as_json:
-        sys.stdout.write("The clock can start.\n")
     return 0
 
 

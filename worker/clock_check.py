@@ -2,7 +2,7 @@
 
 from approvals.anchors import Signer
 from approvals.errors import ApprovalsError
-from approvals.findings import Finding, failure, fine, warning
+from approvals.findings import Finding, failure, fine, unprepared, warning
 from approvals.ledger import Ledger
 from approvals.opening import open_store
 from approvals.store_checks import store_checks
@@ -14,10 +14,8 @@ def check() -> list[Finding]:
     """Everything that can be known without starting; without the ledger the clock would start, and only not drain."""
     try:
         found = prepared()
-    except LawRefused as refused:
-        return [failure("law", str(refused))]
-    except ApprovalsError as refused:
-        return [failure("settings", line) for line in str(refused).splitlines()]
+    except (LawRefused, ApprovalsError) as refused:
+        return unprepared(refused)
     settings = found.settings
     told: list[Finding] = []
     try:

@@ -1,6 +1,7 @@
 """Loading the agent that VOBO_AGENT names, and gating every tool that anybody in it can reach."""
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,6 +39,13 @@ class Loaded:
     def digests(self) -> dict[str, str]:
         """Agent and tool -> what calls of the tool mean."""
         return {f"{agent}/{tool}": door.schema for (agent, tool), door in self.doors.items()}
+
+
+def beside(factory: Factory, name: str) -> Any:
+    """The function of this name in the module of a factory; None without one."""
+    module = sys.modules.get(getattr(factory, "__module__", None) or "")
+    found = getattr(module, name, None)
+    return found if callable(found) else None
 
 
 def entries(text: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import structlog
 
-#: How often the store is told; it believes it for `approvals.effects.AT_WORK_MS`.
+#: How often the store is told; it believes it for `approvals.at_work.PRESENT_MS`.
 EVERY_S = 10.0
 #: How soon it is noticed that the loop is closed.
 POLL_S = 1.0

@@ -1,9 +1,8 @@
 """What an agent says of itself that it lacks, before the first run finds out."""
 
-import sys
 from collections.abc import Iterator, Mapping
 
-from worker.load import Factory
+from worker.load import Factory, beside
 
 #: The function beside an agent's factory that is asked, without arguments. It returns one sentence for each thing.
 HOOK = "missing"
@@ -12,9 +11,8 @@ HOOK = "missing"
 def missing(factories: Mapping[str, Factory]) -> Iterator[str]:
     """One sentence for each thing without which an agent cannot work, such as a database that nobody filled."""
     for name, factory in factories.items():
-        module = sys.modules.get(getattr(factory, "__module__", None) or "")
-        ask = getattr(module, HOOK, None)
-        if not callable(ask):
+        ask = beside(factory, HOOK)
+        if ask is None:
             continue
         try:
             yield from [str(sentence) for sentence in ask()]

@@ -2,7 +2,6 @@
 
 import structlog
 
-from approvals import at_work
 from approvals.lifecycle import State
 from approvals.models import Call
 from approvals.queue import JobTimeout
@@ -53,7 +52,7 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
             call.key, happened=True, by="reconcile", reason="The provider has it.", receipt=receipt(found)
         )
         return
-    wait_ms = still_at_work_ms(deps.store, call.key, call.at_work_until or _before_it_was_kept(call, door))
+    wait_ms = still_at_work_ms(deps.store, call.key, call.at_work_until)
     if wait_ms > 0:  # "not found" says nothing before it can have come to an end
         deps.store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return
@@ -71,14 +70,9 @@ def again_ms(call: Call, now: int) -> int:
     return min(LATE_MS, max(SOON_MS, now - (call.claimed_at or now)))
 
 
-def still_at_work_ms(store: Store, subject: str, until: int) -> int:
+def still_at_work_ms(store: Store, subject: str, until: int | None) -> int:
     """How long the effect of a call, or of `undo:call`, may still be at work: by its time limit, or as it is there.
 
     What an action does in a thread goes on when its time is over; its process says so as long as there is one.
     """
-    return max(until - store.now(), store.effects.present_ms(subject), 0)
-
-
-def _before_it_was_kept(call: Call, door: Door) -> int:
-    """The same instant for a call that version 0.1 began."""
-    return (call.claimed_at or 0) + int(door.timeout_s * 1000) + at_work.MARGIN_MS
+    return max((until or 0) - store.now(), store.effects.present_ms(subject), 0)

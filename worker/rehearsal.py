@@ -6,18 +6,17 @@ every object that it uses.
 
 import asyncio
 import inspect
-import sys
-from typing import Any
 
 import structlog
 
 from approvals import scripts
+from approvals.opening import connected
 from approvals.sealing import Subject, sealed
 from policies.law import Law
-from worker.assembly import Prepared, opened_store
+from worker.assembly import Prepared
 from worker.deps import Deps
 from worker.judging import described, judge, look
-from worker.load import Factory, Loaded, build, made, reachable
+from worker.load import Loaded, beside, build, made, reachable
 
 #: The function beside an agent's factory that is called as well, without arguments; it may be a coroutine.
 HOOK = "rehearse"
@@ -47,7 +46,7 @@ def rehearse(found: Prepared) -> None:
 
 
 def _ask_the_store(found: Prepared) -> None:
-    store = opened_store(found)
+    store = connected(found.settings, tenant=found.tenant)
     try:
         store.runs.load(NOTHING)
         store.people.get(NOTHING)
@@ -69,7 +68,7 @@ async def _all_agents(found: Prepared) -> None:
                 await _judge_nothing(
                     found.law, build(root, model, rules=found.law.rules, watch=Deps.watch_for(found.law))
                 )
-        hook = hook_of(factory)
+        hook = beside(factory, HOOK)
         answer = hook() if hook is not None else None
         if inspect.isawaitable(answer):
             await answer
@@ -85,10 +84,3 @@ async def _judge_nothing(law: Law, loaded: Loaded) -> None:
             tenant=NOTHING, run=NOTHING, requester=NOTHING, key=NOTHING, agent=NOTHING, tool=door.tool.name
         )
         sealed(subject, content, version=1)
-
-
-def hook_of(factory: Factory) -> Any:
-    """The function `rehearse` in the module of this factory; None without one."""
-    module = sys.modules.get(getattr(factory, "__module__", None) or "")
-    found = getattr(module, HOOK, None)
-    return found if callable(found) else None

@@ -186,7 +186,7 @@ async def _reconcile(deps: Deps, run: Run, call: Call, asked: Undo, door: Door |
         _log.warning("undone failed", call=call.key, error=type(error).__name__)
         store.wakeups.postpone(JOB, call.key, delay_ms=AGAIN_MS)
         return
-    wait_ms = still_at_work_ms(store, f"undo:{call.key}", asked.at_work_until or 0)
+    wait_ms = still_at_work_ms(store, f"undo:{call.key}", asked.at_work_until)
     if found is None and wait_ms > 0:
         store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return

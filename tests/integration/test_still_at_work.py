@@ -112,3 +112,16 @@ def test_a_worker_that_vanished_is_believed_to_be_there_for_a_while_only(worksho
     workshop.store.effects.stay("call_gone")
     assert workshop.store.effects.present_ms("call_gone") > 0
     until(lambda: not workshop.store.effects.present_ms("call_gone"), "it is believed no longer", 5)
+
+
+@pytest.mark.parametrize("of", ["", "undo_"])
+def test_what_version_0_1_had_begun_may_be_at_work_as_long_as_it_would_be_today(workshop: Workshop, of: str) -> None:
+    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
+    workshop.start()
+    (call,) = workshop.calls()
+    begun = {f"{of}intended": 1, f"{of}claimed_at": 1_000, f"{of}longest_ms": 5_000, "undo_state": "unknown"}
+    workshop.client.hset(workshop.store.keys.call(call.key), mapping=begun)
+    (call,) = workshop.calls()
+    assert call.undo
+    until = call.undo.at_work_until if of else call.at_work_until
+    assert until == 1_000 + 5_000 + at_work.MARGIN_MS
