@@ -53,9 +53,10 @@ soak: .venv/ready
 image:
 	@$(PYTHON) tests/container_image.py $(or $(IMAGE),vobo)
 
-## fuzz: random sequences of everything against a model of the store, other ones every time (ARGS=how many, default 300)
-fuzz: .venv/ready
+## fuzz: random sequences against a model of the store, then every property test, other ones every time (ARGS=how many, default 300)
+fuzz: .venv/ready postgres chromium slack-types
 	FUZZ_EXAMPLES=$(or $(ARGS),300) $(BIN)/python -m pytest tests/integration/test_stateful.py -q
+	$(BIN)/python -m pytest tests/unit tests/integration -q -n 2 -m hypothesis --hypothesis-profile=fuzz
 
 ## mutants: takes every guard away, one at a time, in a copy, and writes which test notices to docs/guards.md
 mutants: .venv/ready slack-types

@@ -1,13 +1,17 @@
-"""Text as every database takes it."""
+"""Text as every store takes it: whole characters, and for a database no NUL."""
 
-import re
-
-#: What nobody can store: PostgreSQL has no NUL in a text, and half a character has no bytes in UTF-8.
-_REFUSED = re.compile("[\x00\ud800-\udfff]")
 #: A sign that something stood here, which neither grows nor passes for what somebody typed, as an escape might.
 INSTEAD = "\ufffd"
 
 
+def whole_text(text: str) -> str:
+    """The text with U+FFFD for each half of a character, which has no bytes in UTF-8; two halves that meet are one.
+
+    They meet when JSON is read that escapes a character as two, and must then be the same text as if they had not.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def storable(text: str) -> str:
-    """The text with U+FFFD in place of each NUL and each half of a character; all others stay, control ones too."""
-    return _REFUSED.sub(INSTEAD, text)
+    """`whole_text` with U+FFFD for each NUL too, which PostgreSQL has in no text; other control characters stay."""
+    return whole_text(text).replace("\x00", INSTEAD)

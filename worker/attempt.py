@@ -9,8 +9,8 @@ import structlog
 from approvals.job_time import time_is_over
 from approvals.models import Call
 from approvals.queue import JobTimeout
+from approvals.storable import whole_text
 from worker.actions import NothingHappened
-from worker.defuse import whole_text
 from worker.presence import Presence
 from worker.receipts import keep
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from approvals.storable import whole_text
 from policies.arguments import ArgumentsRefused, read_json
 
 NOTHING = "{}"
@@ -19,11 +20,6 @@ def defuse(arguments: str) -> tuple[str, str | None]:
     except ArgumentsRefused as refused:
         return _harmless(arguments), refused.sentence
     return arguments, None
-
-
-def whole_text(text: str) -> str:
-    """`text` with every half character replaced by the sign for an unreadable one."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _harmless(arguments: str) -> str:

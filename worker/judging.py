@@ -9,6 +9,7 @@ from typing import Literal
 from approvals.models import CallContent
 from approvals.preview import Preview
 from approvals.queue import JobTimeout
+from approvals.storable import whole_text
 from policies.arguments import ArgumentsRefused, canonical_text, personal_pointers, read_arguments
 from policies.evaluate import Proposal, evaluate
 from policies.law import Law
@@ -16,7 +17,6 @@ from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode
 from policies.rule import Ask, Facts, NoFacts, Rule
 from worker.actions import NothingHappened
-from worker.defuse import whole_text
 from worker.door import Door, Reading
 from worker.keeping import NotKept, keepable_facts, keepable_preview
 from worker.previews import generic_preview, shows_everything

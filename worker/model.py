@@ -20,8 +20,9 @@ from openai.types.responses import (
 from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
 from typing_extensions import override
 
+from approvals.storable import whole_text
 from policies.arguments import ArgumentsRefused, read_json
-from worker.defuse import NOTHING, defuse, whole_text
+from worker.defuse import NOTHING, defuse
 from worker.watch import TurnsSpent, Watch
 
 LAST_WORD = "The approval budget of this run is exhausted, so I stopped here."

@@ -7,10 +7,11 @@ from typing import Any
 from approvals.lifecycle import Cause, State
 from approvals.models import CallContent, PauseWrite, ProposedCall, Run
 from approvals.sealing import Subject, sealed
+from approvals.storable import whole_text
 from policies.history import corrected
 from policies.requirement import Requirement
 from policies.risk import Mode
-from worker.defuse import NOTHING, whole_text
+from worker.defuse import NOTHING
 from worker.deps import Deps
 from worker.earlier_edits import earlier_edits
 from worker.judging import Looked, described, judge, look

@@ -14,7 +14,7 @@ from approvals.errors import ApprovalsError
 from approvals.models import Run, RunLease
 from approvals.outcomes import Outcome
 from approvals.queue import JobTimeout
-from worker.defuse import whole_text
+from approvals.storable import whole_text
 from worker.deps import Deps
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded

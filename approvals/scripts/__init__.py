@@ -10,7 +10,7 @@ import redis
 from redis.commands.core import Script
 
 from approvals.replicas import run_awaited, wanted
-from approvals.storable import storable
+from approvals.storable import whole_text
 
 #: In this order in front of every script: keys, what one change brings with it, the inboxes, the checks, what an undo
 #: is, then what a worker finds.
@@ -74,4 +74,4 @@ def _encoded(argument: Argument) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:  # half a character, in what a tool or a person said; its verb must not fail for it
-        return storable(text).encode()
+        return whole_text(text).encode()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from approvals.databases import engine_of
@@ -25,6 +25,8 @@ from workshop import Workshop, saying, shipping
 HARD = st.sampled_from("\x00\x01\x1b\x7f\x85\u200b\u202e\ufeff\ufffe\uffff\ud800\udbff\udc00\udfff\U0010ffff'\"\\%:{}")
 #: Not `st.text`, which has no half characters.
 ANY = st.lists(HARD | st.characters(), max_size=90).map("".join)
+MET = "\ud800\udc00"  # two halves of one character
+ALL_MET = dict.fromkeys(("reason", "actor", "name", "tool"), MET) | {"type": "rejected"}
 EVENT = st.fixed_dictionaries(
     {"type": st.just("rejected"), "reason": ANY, "actor": ANY, "name": ANY, "tool": ANY, "run": ANY, "call": ANY},
     optional={"cause": ANY, "seal": ANY},
@@ -56,6 +58,7 @@ def both(tmp_path: Path, postgres: PrivatePostgres) -> Iterator[list[Ledger]]:
 
 
 @_PROPERTY
+@example(fields=ALL_MET, document=MET, personal=MET)
 @given(fields=EVENT, document=DOCUMENT, personal=ANY)
 def test_any_text_is_kept_chained_and_the_same_on_both_databases(
     both: list[Ledger], fields: dict[str, str], document: object, personal: str

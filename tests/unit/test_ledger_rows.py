@@ -13,7 +13,7 @@ from approvals.storable import INSTEAD, storable
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 #: Not `st.text`, which has no half characters.
-ANY = st.lists(st.characters() | st.sampled_from("\x00\ud800\udfff\x1b\ufeff\uffff")).map("".join)
+ANY = st.lists(st.characters() | st.sampled_from("\x00\ud800\udbff\udc00\udfff\x1b\ufeff\uffff")).map("".join)
 BODIES = st.dictionaries(st.sampled_from(["type", "at", "run", "actor", "name", "reason", "kept_not"]), TEXT)
 
 
@@ -71,13 +71,19 @@ def test_equal_values_stand_for_different_hashes() -> None:
 
 @given(text=ANY)
 def test_every_character_is_kept_but_those_that_no_database_takes(text: str) -> None:
+    whole = json.loads(json.dumps(text))  # two halves that meet are one character
     kept = storable(text)
-    assert len(kept) == len(text)
-    refused = [one for one in text if one == "\x00" or 0xD800 <= ord(one) <= 0xDFFF]
+    assert len(kept) == len(whole)
+    refused = [one for one in whole if one == "\x00" or 0xD800 <= ord(one) <= 0xDFFF]
     assert kept.count(INSTEAD) == text.count(INSTEAD) + len(refused)
-    assert all(new in (old, INSTEAD) for old, new in zip(text, kept, strict=True))
+    assert all(new in (old, INSTEAD) for old, new in zip(whole, kept, strict=True))
     kept.encode()
     assert "\x00" not in kept
+
+
+@given(text=ANY)
+def test_text_is_kept_as_the_same_text_whether_or_not_it_came_as_json(text: str) -> None:
+    assert storable(json.loads(json.dumps(text))) == storable(text)
 
 
 @given(body=st.dictionaries(st.sampled_from(["type", "run", "call", "actor", "tool"]), ANY))
