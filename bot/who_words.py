@@ -3,7 +3,9 @@
 from collections.abc import Collection
 
 from approvals.models import Call
+from bot.card_text import NAME
 from bot.language import say, say_choice, say_count, say_list
+from bot.text import cut, one_line
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.reviewers import Reviewers, entitled
 from policies.tally import tally
@@ -31,15 +33,16 @@ def others(reviewers: Reviewers, requirement: Requirement, but: Collection[str],
 def so_far(call: Call) -> str:
     """Who has approved the version that is shown, and what is missing."""
     said = tally(call.content.requirement, call.decisions, version=call.version)
-    names = {one.reviewer: one.name for one in call.decisions if one.reviewer in said.approved_by}
+    approvals = {one.reviewer: one for one in call.decisions if one.reviewer in said.approved_by}
+    names = [cut(one_line(one.name), NAME) for one in approvals.values()]
     if said.verdict != "pending":
-        return say("Approved by {names}.", names=say_list(list(names.values()))) if names else said.sentence
+        return say("Approved by {names}.", names=say_list(names)) if names else said.sentence
     if names:
         return say_count(
             said.missing,
             "Approved by {names}; one more approval needed, by somebody else.",
             "Approved by {names}; {number} more approvals needed, by different people.",
-            names=say_list(list(names.values())),
+            names=say_list(names),
         )
     tier = call.content.requirement.tier
     return say_count(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from block_rules import READ, every
+from block_rules import READ, assert_message, assert_view, every
 from bot.blocks import Message
 from bot.language import ENGLISH, shipped, speaking
 from bot.modals import View
@@ -100,6 +100,12 @@ def test_no_hostile_text_is_live_on_any_screen_or_makes_slack_refuse_it(hostile:
 @pytest.mark.parametrize("name", LONGEST)
 def test_no_huge_text_makes_slack_refuse_a_screen(name: str, hostile: str) -> None:
     assert_inert(name, hostile)
+
+
+def test_no_screen_outgrows_its_room_whatever_people_are_called() -> None:
+    for make in SCREENS.values():
+        screen = make(Words("A" * 20_000))
+        assert_message(screen) if isinstance(screen, Message) else assert_view(screen)
 
 
 _CHARACTERS = st.sampled_from(
