@@ -24,7 +24,9 @@ from guards import ROOT, SCRIPTS, Guard, all_guards
 
 #: A file with what to do, set by whoever starts pytest with this plugin; results are added to the file named in it.
 ORDERS = "GUARD_ORDERS"
-LONGEST_S = 120
+LONGEST_S = 400
+#: For all tests at once, with every guard in place.
+LONGEST_OF_ALL_S = 900
 #: Tests that wait for something would be waited for again and again.
 TOO_SLOW_S = 3
 #: Guards of the first are looked at by tests that import from one of these.
@@ -53,17 +55,16 @@ class Watch:
         for item in session.items:
             self.now = item.nodeid
             run(item)
-        broken, self.failed[:] = set(self.failed), []
+        broken = set(self.failed)
+        broken.update(without(None, session.items, self.failed))
+        for test in sorted(broken):  # what fails anyway can notice nothing, be it only in a child
+            self.tell("", test)
         sound = [item for item in session.items if item.nodeid not in broken]
-        for test in (*broken, without(None, sound, self.failed)):  # what fails anyway can notice nothing
-            if test:
-                self.tell("", test)
         for guard in all_guards():
             if guard.name in self.wanted:
-                test = without(guard, self.able(guard, sound), self.failed)
-                if test:
-                    self.noticed[test] += 1
-                self.tell(guard.name, test)
+                noticed = without(guard, self.able(guard, sound), self.failed)
+                self.noticed.update(noticed)
+                self.tell(guard.name, next(iter(noticed), None))
         session._setupstate.teardown_exact(None)
         return True
 
@@ -92,30 +93,33 @@ def run(item: pytest.Item) -> None:
     runtestprotocol(item, nextitem=folder)
 
 
-def without(guard: Guard | None, tests: Sequence[pytest.Item], failed: list[str]) -> str | None:
-    """The first of the tests that fails in a child process without the guard; None when none does."""
+def without(guard: Guard | None, tests: Sequence[pytest.Item], failed: list[str]) -> list[str]:
+    """The first of the tests that fails in a child process without the guard; with no guard, all that fail in one."""
+    limit = LONGEST_S if guard else LONGEST_OF_ALL_S
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
+        failed.clear()
         if guard is not None:
             take_away(guard)
         for test in tests:
             run(test)
-            if failed:
-                os.write(writes, failed[0].encode())
+            if failed and guard is not None:
                 break
+        with os.fdopen(writes, "w") as answer:
+            answer.write("\n".join(dict.fromkeys(failed)))
         os._exit(0)
     os.close(writes)
     with os.fdopen(reads, "rb") as answer:
-        told = f"(no end within {LONGEST_S} s)".encode()
-        if select.select([answer], [], [], LONGEST_S)[0]:
+        told = f"(no end within {limit} s)".encode()
+        if select.select([answer], [], [], limit)[0]:
             told = answer.read()
         else:
             os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status):
         raise RuntimeError(f"The child for {guard} ended with {status}.")
-    return told.decode() or None
+    return told.decode().splitlines()
 
 
 def uses(item: pytest.Item, packages: Sequence[str]) -> bool:

@@ -1,6 +1,7 @@
 """The ledger's databases for tests: each test gets a fresh one, on SQLite and on PostgreSQL."""
 
 import itertools
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ def postgres() -> Iterator[PrivatePostgres]:
 
 def fresh_database(postgres: PrivatePostgres) -> str:
     """A new, empty database of this server."""
-    name = f"ledger_{next(_numbers)}"
+    name = f"ledger_{os.getpid()}_{next(_numbers)}"  # `make mutants` runs tests in forks that share the server
     server = create_engine(postgres.url("postgres"), isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
