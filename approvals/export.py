@@ -1,13 +1,13 @@
 """The ledger as JSON Lines, schema `vobo.ledger/1`: complete, and enough to check the chain without this project."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from approvals.ledger import Ledger
-from approvals.ledger_rows import NOBODY, LedgerRow
+from approvals.ledger_rows import GENESIS, NOBODY, LedgerRow
 from approvals.told import masked
 
 SCHEMA = "vobo.ledger/1"
@@ -24,16 +24,13 @@ def export(
     Raises:
         LedgerUnreachable: the database does not answer.
     """
-    rows = ledger.rows(tenant, since=since, until=until)
-    yield from lines(rows, tenant, before=ledger.hash_before(tenant, rows[0].seq) if rows else "", personal=personal)
-
-
-def lines(rows: Sequence[LedgerRow], tenant: str, *, before: str, personal: bool) -> Iterator[str]:
-    """The rows as lines; `before` is the hash that the first one follows from."""
-    previous = before
-    for row in rows:
-        yield json.dumps(_document(row, tenant, previous, personal=personal), ensure_ascii=False)
-        previous = row.hash
+    last, previous = 0, GENESIS
+    for page in ledger.pages(tenant, since=since, until=until):
+        for row in page:
+            if row.seq != last + 1:  # the instants of rows may leave some out
+                previous = ledger.hash_before(tenant, row.seq)
+            yield json.dumps(_document(row, tenant, previous, personal=personal), ensure_ascii=False)
+            last, previous = row.seq, row.hash
 
 
 def _document(row: LedgerRow, tenant: str, previous: str, *, personal: bool) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Engine, and_, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, or_, select
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from approvals.databases import engine_of, long, place_of, snapshot
@@ -18,7 +18,7 @@ from approvals.ledger_tables import EVENTS, HEADS, LAYOUT, PERSONAL
 
 __all__ = ["Ledger", "LedgerRow", "LedgerTooNew", "LedgerUnreachable"]
 
-#: Rows that `verify` holds in memory at once.
+#: Rows that `verify` and `pages` hold in memory at once.
 AT_ONCE = 1_000
 #: The highest number a row can have; an anchor that somebody typed may name any.
 _LAST = 2**63 - 1
@@ -103,15 +103,33 @@ class Ledger:
         wanted += [EVENTS.c.type.in_(types)] if types else []
         wanted += [EVENTS.c.at >= since] if since is not None else []
         wanted += [EVENTS.c.at < until] if until is not None else []
-        same = and_(PERSONAL.c.tenant == EVENTS.c.tenant, PERSONAL.c.seq == EVENTS.c.seq)
         query = select(EVENTS).where(*wanted).order_by(EVENTS.c.seq.desc()).limit(newest)
         few = newest is not None or run is not None or calls is not None  # somebody waits for these
         with reaching(_UNREAD), (self.engine if few else long(self.engine)).connect() as connection:
             found = connection.execute(query).all()[::-1]
-            wanted += [EVENTS.c.seq >= found[0].seq] if found and newest else []
-            values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted)
-            personal = {row.hash: row.value for row in connection.execute(values)}
-        return [_kept(row, personal) for row in found]
+            return _kept_all(connection, found, wanted)
+
+    def pages(self, tenant: str, *, since: int | None = None, until: int | None = None) -> Iterator[list[LedgerRow]]:
+        """All events in order, narrowed by instants (ms; `until` is not included), some at a time.
+
+        A ledger need not fit into memory. Rows are never changed, so what is appended meanwhile only comes last.
+
+        Raises:
+            LedgerUnreachable: the database does not answer (any more).
+        """
+        wanted = [EVENTS.c.tenant == tenant]
+        wanted += [EVENTS.c.at >= since] if since is not None else []
+        wanted += [EVENTS.c.at < until] if until is not None else []
+        last, engine = 0, long(self.engine)
+        while True:
+            here = [*wanted, EVENTS.c.seq > last]
+            with reaching(_UNREAD), engine.connect() as connection:
+                found = connection.execute(select(EVENTS).where(*here).order_by(EVENTS.c.seq).limit(AT_ONCE)).all()
+                page = _kept_all(connection, found, here)
+            if not page:
+                return
+            yield page
+            last = page[-1].seq
 
     def hash_before(self, tenant: str, seq: int) -> str:
         """The hash that row `seq` follows from."""
@@ -179,6 +197,17 @@ class Ledger:
                 rows = connection.execute(select(EVENTS.c.seq, EVENTS.c.hash).where(*here))
                 found |= {row.seq: row.hash for row in rows}
         return found
+
+
+def _kept_all(connection: Connection, found: Sequence[Any], wanted: Sequence[ColumnElement[bool]]) -> list[LedgerRow]:
+    """The rows with the personal values that belong to them and are not erased."""
+    if not found:
+        return []
+    same = and_(PERSONAL.c.tenant == EVENTS.c.tenant, PERSONAL.c.seq == EVENTS.c.seq)
+    within = EVENTS.c.seq.between(found[0].seq, found[-1].seq)
+    values = select(PERSONAL.c.hash, PERSONAL.c.value).join(EVENTS, same).where(*wanted, within)
+    personal = {row.hash: row.value for row in connection.execute(values)}
+    return [_kept(row, personal) for row in found]
 
 
 def _kept(row: Any, personal: Mapping[str, str]) -> LedgerRow:

@@ -1,4 +1,8 @@
+import os
+from collections.abc import Iterable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
 
 import click
 
@@ -27,6 +31,37 @@ def export(*, since: int | None, until: int | None, out: Path | None, personal: 
         for line in lines:
             click.echo(line)
         return
-    with out.open("w", encoding="utf-8") as file:
-        number = sum(bool(file.write(f"{line}\n")) for line in lines)
+    number = _written(lines, out)
     click.echo(f"{number} events are in {out}.")
+
+
+def _written(lines: Iterable[str], out: Path) -> int:
+    """How many lines there were. A file takes an earlier one's place once it is whole, and only its owner reads it.
+
+    Raises:
+        click.ClickException: it cannot be written there; an earlier one is as it was.
+    """
+    place = out.resolve()
+    try:
+        if place.exists() and not place.is_file():  # a pipe or a terminal, which nothing may take the place of
+            with place.open("w", encoding="utf-8") as file:
+                return _write(lines, file)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=place.parent, prefix=f".{out.name}.", delete=False) as file:
+            try:
+                number = _write(lines, file)
+                os.fsync(file.fileno())
+                Path(file.name).replace(place)
+            except BaseException:
+                Path(file.name).unlink()
+                raise
+            return number
+    except OSError as failed:
+        raise click.ClickException(f"{out} was not written ({failed.strerror or failed}). Name another file.") from None
+
+
+def _write(lines: Iterable[str], file: IO[str]) -> int:
+    number = 0
+    for number, line in enumerate(lines, 1):  # noqa: B007 - the last one is how many there were
+        file.write(f"{line}\n")
+    file.flush()
+    return number

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from approvals.__main__ import cli
 from approvals.anchoring import Anchoring, anchors
 from approvals.anchors import Signer
 from approvals.drain import drain_once
-from approvals.ledger import Ledger
+from approvals.ledger import Ledger, LedgerRow, LedgerUnreachable
 from approvals.ledger_tables import EVENTS
 from approvals.store import Store
 from approvals.vault import Vault
@@ -183,6 +184,46 @@ def test_an_export_is_written_to_a_file_and_its_schema_is_printed(vobo: Vobo, tm
     assert {json.loads(line)["schema"] for line in lines} == {"vobo.ledger/1"}
     assert json.loads(vobo("export", "--schema").output)["$id"] == "vobo.ledger/1"
     assert vobo("export", "--until", "1h").output == ""
+
+
+def test_an_export_takes_the_place_of_an_earlier_one_only_once_it_is_whole(
+    vobo: Vobo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "ledger.jsonl"
+    out.write_text("of last week\n")
+
+    def breaks_off(self: Ledger, tenant: str, **_: Any) -> Iterator[list[LedgerRow]]:
+        yield self.rows(tenant)[:1]
+        raise LedgerUnreachable("The ledger could not be read.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "pages", breaks_off)
+        assert isinstance(vobo("export", "--out", str(out), code=1).exception, LedgerUnreachable)
+    assert out.read_text() == "of last week\n"
+    assert [path.name for path in tmp_path.iterdir() if "jsonl" in path.name] == [out.name]
+    vobo("export", "--out", str(out))
+    assert "run_started" in out.read_text()
+    assert out.stat().st_mode & 0o077 == 0, "it holds what was asked and shown"
+
+
+def test_an_export_goes_through_a_link_and_into_a_pipe_and_replaces_neither(vobo: Vobo, tmp_path: Path) -> None:
+    link, pipe = tmp_path / "newest.jsonl", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "of-today.jsonl")
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for out in (link, pipe):
+        vobo("export", "--out", str(out))
+    assert link.is_symlink()
+    assert os.read(reading, 1 << 16)[:40] == (tmp_path / "of-today.jsonl").read_bytes()[:40] != b""
+    assert pipe.is_fifo()
+    os.close(reading)
+
+
+def test_an_export_that_cannot_be_written_says_why_and_where(vobo: Vobo, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    told = vobo("export", "--out", str(tmp_path / "taken" / "ledger.jsonl"), code=1).output
+    assert "was not written" in told
+    assert "Name another file" in told
 
 
 def test_a_whole_ledger_says_so_and_names_its_newest_anchor(vobo: Vobo, store: Store, url: str) -> None:

@@ -246,6 +246,28 @@ def test_an_export_of_a_part_follows_from_the_row_before_it(story: Ledger) -> No
     assert first["previous"] == rows[first["seq"] - 2].hash
 
 
+def test_an_export_reads_some_rows_at_a_time_and_is_the_same(story: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, whole = story.rows(TENANT), [*export(story, TENANT, personal=True)]
+    monkeypatch.setattr("approvals.ledger.AT_ONCE", 2)
+    assert [len(page) for page in story.pages(TENANT)] == [2] * (len(rows) // 2) + [1] * (len(rows) % 2)
+    assert [row for page in story.pages(TENANT) for row in page] == rows
+    assert [*export(story, TENANT, personal=True)] == whole
+    since = rows[-3].at
+    assert [row for page in story.pages(TENANT, since=since) for row in page] == story.rows(TENANT, since=since)
+
+
+def test_a_line_of_an_export_follows_from_the_row_before_it_even_if_that_is_left_out(
+    store: Store, ledger: Ledger
+) -> None:
+    for at in ("3000", "1000", "3000"):  # a clock may have been set back
+        store.runs.client.xadd(store.keys.ledger, {"type": "frozen", "at": at})
+    drain_once(store, ledger)
+    (first, _, third), lines = ledger.rows(TENANT), [json.loads(one) for one in export(ledger, TENANT, since=2000)]
+    assert [line["seq"] for line in lines] == [1, 3]
+    assert lines[1]["previous"] == ledger.hash_before(TENANT, 3) != first.hash
+    assert lines[1]["hash"] == third.hash
+
+
 def test_draining_the_same_events_twice_keeps_them_once(store: Store, ledger: Ledger) -> None:
     paused(store, a_call("call_1"))
     events = [(event_id, store.ledger.opened(fields)) for event_id, fields in store.ledger.read()]
