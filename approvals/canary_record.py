@@ -1,6 +1,6 @@
 """What became of the canaries of a period, apart from everything real."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from approvals.ledger_rows import LedgerRow
 from policies.values import Frozen
@@ -29,15 +29,11 @@ def is_canary(row: LedgerRow) -> bool:
     return row.body.get("canary") == "1"
 
 
-def real(rows: Iterable[LedgerRow]) -> list[LedgerRow]:
-    """The events of real calls and runs, which alone count for anything else."""
-    return [row for row in rows if not is_canary(row)]
-
-
-def canary_record(rows: Sequence[LedgerRow]) -> CanaryRecord:
+def canary_record(rows: Iterable[LedgerRow]) -> CanaryRecord:
     """Count them."""
-    types = [row.type for row in rows if is_canary(row)]
-    caught = [row for row in rows if row.type == "canary_caught"]
+    own = [row for row in rows if is_canary(row)]
+    types = [row.type for row in own]
+    caught = [row for row in own if row.type == "canary_caught"]
     return CanaryRecord(
         shown=types.count("posted"),
         found=len(caught),

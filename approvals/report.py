@@ -1,14 +1,14 @@
 """The numbers of a period, from the ledger's rows alone."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from approvals.attentiveness import ReviewerRecord, reviewer_records, signals
 from approvals.calibration import RECORD_DAYS, RuleRecord, rule_records, suggestions
-from approvals.canary_record import CanaryRecord, canary_record, real
+from approvals.canary_record import CanaryRecord, canary_record, is_canary
 from approvals.ledger_rows import LedgerRow
-from approvals.stories import CallStory, judged, stories
+from approvals.stories import CallStory, Stories, judged
 
 #: Upper ends of the classes that times to decide are counted in, in seconds, and their names.
 TIMES = (
@@ -21,6 +21,9 @@ TIMES = (
     (14_400, "4 h"),
     (86_400, "1 day"),
 )
+
+#: What a report needs of what was shown.
+READ = frozenset({"amount", "resources", "characters"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +59,21 @@ class Report:
     canaries: CanaryRecord
 
 
-def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str, laws: Sequence[LedgerRow] = ()) -> Report:
-    """Count the rows of the period; calls that were proposed before it are left out.
+def report(rows: Iterable[LedgerRow], *, since: int, until: int, zone: str, laws: Sequence[LedgerRow] = ()) -> Report:
+    """Count the rows of the period, one by one; calls that were proposed before it are left out.
 
     `laws` are all changes of the law on record, also older ones: they tell which thresholds have never moved.
     """
     moved = {tool: row.at for row in laws for tool in row.body.get("rules", "").split() if row.at < until}
-    canaries, rows = canary_record(rows), real(rows)
-    told = stories(rows)
+    told, types, canaries = Stories(READ), Counter[str](), list[LedgerRow]()
+    for row in rows:
+        if is_canary(row):
+            canaries.append(row)
+        else:
+            types[row.type] += 1
+            told.tell(row)
     calls = list(told.calls.values())
     settled = judged(calls)
-    types = Counter(row.type for row in rows)
     seconds = _seconds(settled)
     reviewers = reviewer_records(calls, zone=zone)
     verdicts = Counter(call.verdict for call in settled)
@@ -96,7 +103,7 @@ def report(rows: Sequence[LedgerRow], *, since: int, until: int, zone: str, laws
         suggestions=tuple(suggestions(settled, now=until, moved=moved)),
         signals=tuple(signals(reviewers)),
         too_young=all(record.days < RECORD_DAYS for record in rules),
-        canaries=canaries,
+        canaries=canary_record(canaries),
     )
 
 

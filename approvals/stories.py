@@ -66,6 +66,13 @@ class CallStory:
     executed_version: int | None = None
     undo: str = ""
 
+    def add_version(self, row: LedgerRow, keep: frozenset[str] | None) -> None:
+        """What this row showed of its version, if anything."""
+        if shown := row.shown:
+            number = int(row.body.get("version") or 0)
+            kept = {name: value for name, value in shown.items() if keep is None or name in keep}
+            self.versions[number] = {**self.versions.get(number, {}), **kept}
+
     @property
     def amount(self) -> tuple[int, str] | None:
         """Minor units and currency of the newest version that was shown; None when it is not about money."""
@@ -100,26 +107,36 @@ class CallStory:
 
 @dataclass(slots=True)
 class Stories:
-    """All calls of some rows, in the order they were proposed, and the cards that were posted, by run."""
+    """All calls of some rows, in the order they were proposed, and the cards that were posted, by run.
 
+    Of what was shown only the members in `keep` stay, all when it is None: a report of three months needs few.
+    """
+
+    keep: frozenset[str] | None = None
     calls: dict[str, CallStory] = field(default_factory=dict)
     cards: dict[str, list[str]] = field(default_factory=dict)
+    _posted: dict[str, int] = field(default_factory=dict)
+
+    def tell(self, row: LedgerRow) -> None:
+        """The next row; they must come in order, and may begin anywhere: calls proposed before are left out."""
+        if row.type == "posted":
+            self._posted[row.body.get("batch", "")] = row.at
+            self.cards.setdefault(row.body.get("run", ""), []).append(row.body.get("batch", ""))
+            return
+        key = row.body.get("call", "")
+        if row.type == "proposed":
+            self.calls[key] = _begun(row)
+        if call := self.calls.get(key):
+            if row.type in VERSIONS:
+                call.add_version(row, self.keep)
+            _told(call, row, self._posted)
 
 
 def stories(rows: Iterable[LedgerRow]) -> Stories:
-    """Tell the rows, which must be in order and may begin anywhere: calls proposed before are left out."""
+    """Tell all of the rows."""
     told = Stories()
-    posted: dict[str, int] = {}
     for row in rows:
-        if row.type == "posted":
-            posted[row.body.get("batch", "")] = row.at
-            told.cards.setdefault(row.body.get("run", ""), []).append(row.body.get("batch", ""))
-            continue
-        key = row.body.get("call", "")
-        if row.type == "proposed":
-            told.calls[key] = _begun(row)
-        if call := told.calls.get(key):
-            _told(call, row, posted)
+        told.tell(row)
     return told
 
 
@@ -141,8 +158,6 @@ def _told(call: CallStory, row: LedgerRow, posted: dict[str, int]) -> None:
     call.law = body.get("law") or call.law
     call.undo = _undo(row) or call.undo
     call.posted_at = posted.get(call.batch, call.posted_at)
-    if row.type in VERSIONS and (shown := row.shown):
-        call.versions[version] = {**call.versions.get(version, {}), **shown}
     if row.type in {"refreshed", "released", "revoked"}:
         call.renewed_at = row.at
     if row.type in {"released", "revoked"}:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -68,12 +69,15 @@ class Weekly:
         waiting = self.store.ledger.read(count=1)
         if waiting and int(waiting[0][1]["at"]) < end:
             return False
-        rows = self.ledger().rows(self.store.tenant, since=begin - RECORD_DAYS * 24 * 3600 * 1000, until=end)
-        if not rows:
+        ledger, tenant = self.ledger(), self.store.tenant
+        rows = chain.from_iterable(ledger.pages(tenant, since=begin - RECORD_DAYS * 24 * 3600 * 1000, until=end))
+        first = next(rows, None)
+        if first is None:
             return False
-        laws = self.ledger().rows(self.store.tenant, types=("law_changed",), until=end)
-        longer = report(rows, since=rows[0].at, until=end, zone=self.zone, laws=laws)
-        week = report([row for row in rows if row.at >= begin], since=begin, until=end, zone=self.zone)
+        laws = ledger.rows(tenant, types=("law_changed",), until=end)
+        longer = report(chain([first], rows), since=first.at, until=end, zone=self.zone, laws=laws)
+        rows = chain.from_iterable(ledger.pages(tenant, since=begin, until=end))
+        week = report(rows, since=begin, until=end, zone=self.zone)
         drawn = _drawn(week)
         self.store.weekly.owe(_numbers(_name(monday), week, longer), drawn)
         return True

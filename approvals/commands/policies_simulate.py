@@ -1,5 +1,6 @@
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -36,7 +37,7 @@ def simulate(place: str, since: str, reviewers: Path | None) -> None:
     at = found.store.now() - seconds(since) * 1000
     recorded, unreadable = Recordings(ledger.engine, found.vault).since(found.store.tenant, at)
     calls = [call for call in recorded if replayable(call)]
-    verdicts, ran = verdicts_of(ledger.rows(found.store.tenant, since=at))
+    verdicts, ran = verdicts_of(chain.from_iterable(ledger.pages(found.store.tenant, since=at)))
     click.echo(f"{len(calls)} calls of the last {since}, judged by law {law.version} then and by {other.version} now.")
     if len(calls) < len(recorded):
         click.echo(f"{len(recorded) - len(calls)} calls were refused because of an earlier rejection; not replayed.")

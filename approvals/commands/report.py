@@ -1,3 +1,4 @@
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -24,7 +25,7 @@ def report(since: int, until: int | None, out: Path, png: Path | None) -> None:
     while drain_once(found.store, ledger):
         continue
     end = found.store.now() if until is None else until
-    rows = ledger.rows(found.store.tenant, since=since, until=end)
+    rows = chain.from_iterable(ledger.pages(found.store.tenant, since=since, until=end))
     laws = ledger.rows(found.store.tenant, types=("law_changed",), until=end)
     zone = str(read_toml(settings.reviewers_text()).get("deadlines", {}).get("zone", "UTC"))
     numbers = counted(rows, since=since, until=end, zone=zone, laws=laws)

@@ -201,7 +201,7 @@ def test_a_database_that_does_not_answer_is_said_in_one_sentence_and_what_waits_
 ) -> None:
     assert "does not answer" not in str(window(office, OMAR)["blocks"])
     with ledger.engine.begin() as connection:
-        connection.execute(text("DROP TABLE ledger_personal"))
+        connection.execute(text("DROP TABLE ledger_events"))
     blocks = str(window(office, OMAR)["blocks"])
     assert blocks.count("The ledger's database does not answer just now") == 1
     assert "Approved by Bruno" in blocks

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from approvals.charts import columns, svg
-from approvals.report import Report, report
+from approvals.report import READ, Report, report
 from approvals.report_page import page
+from approvals.stories import Stories, stories
 from ledger_months import DAY, END, Months
 
 DAYS = 40
@@ -125,3 +126,17 @@ def test_the_page_is_well_formed(shown: str) -> None:
 
     Reader().feed(shown)
     assert stack == []
+
+
+def test_a_report_reads_row_by_row_and_needs_nothing_of_what_was_shown_but_these() -> None:
+    rows = Months().fill(DAYS)
+    whole = report(rows, since=END - DAYS * DAY, until=END, zone="UTC")
+    assert report(iter(rows), since=END - DAYS * DAY, until=END, zone="UTC") == whole
+    told = Stories(READ)
+    for row in rows:
+        told.tell(row)
+    for key, call in stories(rows).calls.items():
+        for number, shown in call.versions.items():
+            assert told.calls[key].versions[number] == {name: shown[name] for name in READ & set(shown)}
+        assert (told.calls[key].amount, told.calls[key].resources) == (call.amount, call.resources)
+        assert told.calls[key].words == call.words
