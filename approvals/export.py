@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from approvals.ledger import Ledger
-from approvals.ledger_rows import GENESIS, NOBODY, LedgerRow
+from approvals.ledger_rows import ERASED, GENESIS, NOBODY, PREFIX, LedgerRow
+from approvals.masks import MASKED
 from approvals.told import masked
 
 SCHEMA = "vobo.ledger/1"
@@ -34,7 +35,7 @@ def export(
 
 
 def _document(row: LedgerRow, tenant: str, previous: str, *, personal: bool) -> dict[str, Any]:
-    body = row.body
+    body = row.body if personal else _without_people(row)
     actor = body.get("actor", "")
     return {
         "schema": SCHEMA,
@@ -51,3 +52,9 @@ def _document(row: LedgerRow, tenant: str, previous: str, *, personal: bool) -> 
         "previous": previous,
         "hash": row.hash,
     }
+
+
+def _without_people(row: LedgerRow) -> dict[str, str]:
+    """What the row holds, with a mask for each name and reason that is kept apart and not erased."""
+    apart = {name for name, text in row.raw.items() if text.startswith(PREFIX) and row.body[name] != ERASED}
+    return {name: MASKED if name in apart else text for name, text in row.body.items()}

@@ -16,6 +16,7 @@ from approvals.ledger import Ledger
 from approvals.ledger_rows import ERASED, GENESIS
 from approvals.ledger_stream import UNREADABLE
 from approvals.ledger_tables import EVENTS, PERSONAL
+from approvals.masks import MASKED
 from approvals.preview import Preview
 from approvals.questions import Question, answer
 from approvals.store import Store
@@ -238,6 +239,20 @@ def test_every_line_of_the_export_fits_the_published_schema_and_the_chain_can_be
 def test_an_export_masks_personal_values_unless_they_are_asked_for(story: Ledger) -> None:
     assert ANNA not in "".join(export(story, TENANT))
     assert ANNA in "".join(export(story, TENANT, personal=True))
+
+
+def test_an_export_names_nobody_and_quotes_nobody_unless_asked_to_but_says_by_id_who_it_was(story: Ledger) -> None:
+    rejected = next(row for row in story.rows(TENANT) if row.type == "rejected")
+    name, reason = rejected.body["name"], rejected.body["reason"]
+    told = [json.loads(line) for line in export(story, TENANT)]
+    assert {line["actor"]["name"] for line in told if line["actor"] and line["actor"]["person"]} == {"desk", MASKED}
+    (line,) = [line for line in told if line["type"] == "rejected"]
+    assert (line["actor"]["id"], line["reason"]) == (rejected.body["actor"], MASKED)
+    whole = [json.loads(line) for line in export(story, TENANT, personal=True)]
+    (line,) = [line for line in whole if line["type"] == "rejected"]
+    assert (line["actor"]["name"], line["reason"]) == (name, reason)
+    story.erase(TENANT, person=rejected.body["actor"])
+    assert ERASED in "".join(export(story, TENANT)), "nothing is there to be masked"
 
 
 def test_an_export_of_a_part_follows_from_the_row_before_it(story: Ledger) -> None:
