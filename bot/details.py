@@ -136,7 +136,7 @@ def _identity(call: Call) -> str:
         say("resources"): ", ".join(needs.resources) or say("none named"),
         say("call"): say("{key}, version {number}", key=call.key, number=call.version),
         say("idempotency key"): call.idempotency_key,
-        say("law"): needs.law,
+        say("policy"): needs.law,
         say("seal"): call.seal,
     }
     return "\n".join(f"{name}: {value}" for name, value in lines.items())

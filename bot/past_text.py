@@ -22,14 +22,12 @@ SAID: dict[str, Callable[[str], str]] = {
     "escalated": lambda _: say("The next tier was asked as well"),
     "on_it": lambda who: say("{name} is looking", name=who),
     "approval_counted": lambda who: say("{name} approved; more are needed", name=who),
-    "approved": lambda who: (
-        say("Approved by {name}", name=who) if who else say("Approved by the law, nobody was asked")
-    ),
+    "approved": lambda who: say("Approved by {name}", name=who) if who else say("Approved by policy, nobody was asked"),
     "drift_noticed": lambda _: say("Its data was seen to have changed"),
     "drift_over": lambda _: say("Its data was seen to be as it was sealed"),
     "edited": lambda who: say("Edited by {name}", name=who),
     "refreshed": lambda _: say("The edit was checked"),
-    "rejected": lambda who: say("Rejected by {name}", name=who) if who else say("Refused by the law"),
+    "rejected": lambda who: say("Rejected by {name}", name=who) if who else say("Refused by policy"),
     "expired": lambda _: say("Expired: nobody decided in time"),
     "lapsed": lambda _: say("The approval became too old"),
     "refused": lambda _: say("Approved, but a limit did not let it run"),

@@ -136,7 +136,7 @@ def _call_cells(call: CallStory, *, personal: bool, most: int | None) -> tuple[s
     if call.approved_version is None:
         approved = " ".join(part for part in (call.ended or "not decided", call.cause and f"({call.cause})") if part)
     else:
-        by = f"by {', '.join(call.approvers)}" if call.approvers else "by the law, nobody was asked"
+        by = f"by {', '.join(call.approvers)}" if call.approvers else "by policy, nobody was asked"
         approved = f"{_difference(call, call.approved_version, personal=personal, most=most)}\n{by}"
     executed = f"version {call.executed_version}" if call.executed_version is not None else call.ended or "no"
     if call.undo:
