@@ -96,30 +96,35 @@ class Ledger:
         Raises:
             LedgerUnreachable: the database does not answer.
         """
-        wanted = [EVENTS.c.tenant == tenant]
-        exact = ((EVENTS.c.run, run), (EVENTS.c.actor, actor), (EVENTS.c.tool, tool))
-        wanted += [column == value for column, value in exact if value]
+        exact = {"run": run, "actor": actor, "tool": tool}
+        wanted = _narrowed(tenant, exact, types=types, since=since, until=until)
         wanted += [EVENTS.c.call.in_(calls)] if calls is not None else []
-        wanted += [EVENTS.c.type.in_(types)] if types else []
-        wanted += [EVENTS.c.at >= since] if since is not None else []
-        wanted += [EVENTS.c.at < until] if until is not None else []
         query = select(EVENTS).where(*wanted).order_by(EVENTS.c.seq.desc()).limit(newest)
         few = newest is not None or run is not None or calls is not None  # somebody waits for these
         with reaching(_UNREAD), (self.engine if few else long(self.engine)).connect() as connection:
             found = connection.execute(query).all()[::-1]
             return _kept_all(connection, found, wanted)
 
-    def pages(self, tenant: str, *, since: int | None = None, until: int | None = None) -> Iterator[list[LedgerRow]]:
-        """All events in order, narrowed by instants (ms; `until` is not included), some at a time.
+    def pages(
+        self,
+        tenant: str,
+        *,
+        run: str | None = None,
+        actor: str | None = None,
+        types: Sequence[str] = (),
+        since: int | None = None,
+        until: int | None = None,
+        tool: str | None = None,
+    ) -> Iterator[list[LedgerRow]]:
+        """The same, some at a time, so that a ledger need not fit into memory.
 
-        A ledger need not fit into memory. Rows are never changed, so what is appended meanwhile only comes last.
+        Rows are never changed, so what is appended meanwhile only comes last.
 
         Raises:
             LedgerUnreachable: the database does not answer (any more).
         """
-        wanted = [EVENTS.c.tenant == tenant]
-        wanted += [EVENTS.c.at >= since] if since is not None else []
-        wanted += [EVENTS.c.at < until] if until is not None else []
+        exact = {"run": run, "actor": actor, "tool": tool}
+        wanted = _narrowed(tenant, exact, types=types, since=since, until=until)
         last, engine = 0, long(self.engine)
         while True:
             here = [*wanted, EVENTS.c.seq > last]
@@ -197,6 +202,17 @@ class Ledger:
                 rows = connection.execute(select(EVENTS.c.seq, EVENTS.c.hash).where(*here))
                 found |= {row.seq: row.hash for row in rows}
         return found
+
+
+def _narrowed(
+    tenant: str, exact: Mapping[str, str | None], *, types: Sequence[str], since: int | None, until: int | None
+) -> list[ColumnElement[bool]]:
+    wanted = [EVENTS.c.tenant == tenant]
+    wanted += [EVENTS.c[column] == value for column, value in exact.items() if value]
+    wanted += [EVENTS.c.type.in_(types)] if types else []
+    wanted += [EVENTS.c.at >= since] if since is not None else []
+    wanted += [EVENTS.c.at < until] if until is not None else []
+    return wanted
 
 
 def _kept_all(connection: Connection, found: Sequence[Any], wanted: Sequence[ColumnElement[bool]]) -> list[LedgerRow]:

@@ -1,9 +1,10 @@
 """Questions to the ledger: who approved what, by person, time, run, tool, resource and amount."""
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from approvals.ledger import Ledger
 from approvals.ledger_rows import LedgerRow
@@ -33,6 +34,15 @@ class Question:
     over: Money | None = None
 
 
+class _Chosen(TypedDict):
+    run: str | None
+    tool: str | None
+    actor: str | None
+    types: tuple[str, ...]
+    since: int | None
+    until: int | None
+
+
 class Found(NamedTuple):
     """An event, and the call it is about as far as it was told by then."""
 
@@ -53,16 +63,18 @@ class Found(NamedTuple):
         return Money.model_validate(stored) if stored else None
 
 
-def answer(ledger: Ledger, tenant: str, question: Question) -> list[Found]:
-    """The events that fit, in order.
+def answer(ledger: Ledger, tenant: str, question: Question, *, newest: int | None = None) -> list[Found]:
+    """The events that fit, in order; with `newest` only so many, the newest. Only what fits is held in memory.
 
     Raises:
         LedgerUnreachable: the database does not answer.
     """
-    rows = rows_of(ledger, tenant, question)
-    told = calls_of(ledger, tenant, rows)
-    found = (Found(row, told.get(row.body.get("call", ""))) for row in rows)
-    return [one for one in found if fits(one, question)]
+    fitting = deque[Found](maxlen=newest)
+    for rows in ledger.pages(tenant, **_chosen(question)):
+        told = calls_of(ledger, tenant, rows)
+        found = (Found(row, told.get(row.body.get("call", ""))) for row in rows)
+        fitting.extend(one for one in found if fits(one, question))
+    return [*fitting]
 
 
 def rows_of(ledger: Ledger, tenant: str, question: Question, *, newest: int | None = None) -> list[LedgerRow]:
@@ -71,16 +83,19 @@ def rows_of(ledger: Ledger, tenant: str, question: Question, *, newest: int | No
     Raises:
         LedgerUnreachable: the database does not answer.
     """
-    return ledger.rows(
-        tenant,
-        run=question.run,
-        tool=question.tool,
-        actor=actor_of(question),
-        types=question.types,
-        since=question.since,
-        until=question.until,
-        newest=newest,
-    )
+    return ledger.rows(tenant, newest=newest, **_chosen(question))
+
+
+def _chosen(question: Question) -> _Chosen:
+    """What the database chooses by."""
+    return {
+        "run": question.run,
+        "tool": question.tool,
+        "actor": actor_of(question),
+        "types": question.types,
+        "since": question.since,
+        "until": question.until,
+    }
 
 
 def actor_of(question: Question) -> str | None:

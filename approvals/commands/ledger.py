@@ -17,6 +17,8 @@ from approvals.settings import Settings
 from policies.money import Money, MoneyRefused
 
 LEAST_PERSON = 4
+#: Nobody reads more than this on a screen.
+IN_A_TABLE = 200
 
 
 class Amount(click.ParamType[Money]):
@@ -42,17 +44,21 @@ class Amount(click.ParamType[Money]):
 @click.option("--since", type=Instant(), default=None, help="From when: 30d, 12h, 2026-11-29, 2026-11-29T23:10 (UTC).")
 @click.option("--until", type=Instant(), default=None, help="Until when, not included.")
 @click.option("--type", "types", multiple=True, help="Only these events, for example approved.")
+@click.option("--newest", type=click.IntRange(min=1), default=None, help="Only so many; a table shows 200.")
 @click.option("--as", "shape", type=click.Choice(["table", "json", "csv"]), default="table")
 @click.pass_context
-def ledger(context: click.Context, /, shape: str, **asked: Any) -> None:
+def ledger(context: click.Context, /, shape: str, newest: int | None, **asked: Any) -> None:
     """Who approved what, and when."""
     if context.invoked_subcommand:
         return
     found, kept, _ = open_ledger()
     question, tenant = Question(**asked), found.store.tenant
-    fitting = answer(kept, tenant, question)
+    most = newest or (IN_A_TABLE if shape == "table" else None)
+    fitting = answer(kept, tenant, question, newest=most + 1 if most else None)
     if fitting or shape != "table":
-        print_found(fitting, shape)
+        print_found(fitting[-most:] if most else fitting, shape)
+        if most and len(fitting) > most:
+            click.echo(f"These are the newest {most}. Narrow it (--since, --by, --type), or set --newest.", err=True)
         return
     people = people_of(kept.rows(tenant, newest=LOOKED_AT)) if question.by else {}
     click.echo(nothing_of(question.by, people) if question.by else "No event fits.", err=True)

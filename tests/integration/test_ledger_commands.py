@@ -177,6 +177,28 @@ def test_the_story_of_a_run_tells_what_was_requested_approved_and_executed(vobo:
     assert "knows no run run_9" in vobo("show", "run_9", code=1).output
 
 
+def test_a_table_shows_the_newest_events_and_says_that_there_are_more(
+    vobo: Vobo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = vobo("ledger", "--as", "json").stdout.splitlines()
+    few = vobo("ledger", "--as", "json", "--newest", "3")
+    assert few.stdout.splitlines() == everything[-3:]
+    assert "These are the newest 3." in few.stderr
+    assert vobo("ledger", "--newest", str(len(everything))).stderr == ""
+    monkeypatch.setattr("approvals.commands.ledger.IN_A_TABLE", 2)
+    assert "These are the newest 2." in vobo("ledger").stderr
+    assert vobo("ledger", "--as", "json").stdout.splitlines() == everything, "a file is whole"
+
+
+def test_a_question_reads_some_rows_at_a_time_and_has_the_same_answer(
+    vobo: Vobo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("ledger", "--by", "U0Ana", "--as", "json")
+    whole = vobo(*asked).output
+    monkeypatch.setattr("approvals.ledger.AT_ONCE", 1)
+    assert vobo(*asked).output == whole != ""
+
+
 def test_an_export_is_written_to_a_file_and_its_schema_is_printed(vobo: Vobo, tmp_path: Path) -> None:
     told = vobo("export", "--out", str(tmp_path / "ledger.jsonl")).output
     lines = (tmp_path / "ledger.jsonl").read_text().splitlines()
