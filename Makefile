@@ -9,7 +9,7 @@ ARGS ?=
 demo: .venv/ready
 	@$(BIN)/python tests/demo.py $(ARGS)
 
-## test: everything the gate runs
+## test: the tests of CI
 test: check e2e
 
 ## check: lint, format, types, import contracts, unit and integration tests

