@@ -42,7 +42,7 @@ _STYLE: dict[Any, Any] = {
 
 
 class ChartsMissing(ApprovalsError):
-    """The plotting library is not installed. Run: pip install 'vobo[report]'."""
+    """The plotting library is not installed. Run, in the checkout: pip install '.[report]'."""
 
 
 #: What a colour is drawn with: itself where the page decides, a real one where nobody else does.
@@ -101,7 +101,7 @@ def figure_of(width: float, height: float, paint: Paint) -> Iterator[Any]:
         import matplotlib as mpl  # noqa: PLC0415 - half a second and an extra, for one command
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError:
-        raise ChartsMissing("The report draws with matplotlib. Install it: pip install 'vobo[report]'.") from None
+        raise ChartsMissing("The report draws with matplotlib. In vobo's checkout: pip install '.[report]'.") from None
     style = {name: paint(value) if value in _INKS else value for name, value in _STYLE.items()}
     with mpl.rc_context(style):
         yield Figure(figsize=(width, height), layout="constrained")

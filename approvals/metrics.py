@@ -121,8 +121,9 @@ class StoreCollector(Collector):
             yield self._gauge(name, text, ms / 1000)
         yield self._gauge("vobo_ledger_undrained_events", "Events that are not in SQL yet", read.undrained)
         yield self._gauge("vobo_wakeups", "What wants a worker, now or later", read.wakeups)
-        yield self._gauge("vobo_dead_letters", "Calls and runs that only a person can settle", read.dead_letters)
-        yield self._gauge("vobo_frozen", "Whether no effect may happen", int(read.frozen))
+        dead = "Unknown calls and undos, contradicting receipts and failed runs that nobody settled or closed"
+        yield self._gauge("vobo_dead_letters", dead, read.dead_letters)
+        yield self._gauge("vobo_frozen", "Frozen, or not yet compared with the ledger", int(read.frozen))
 
     def _so_far(self, read: Reading) -> Iterator[Metric]:
         events = CounterMetricFamily(

@@ -53,7 +53,7 @@ def start_traces(process: str, environ: Mapping[str, str] = os.environ, *, forks
     except ImportError:
         raise TracesCannotStart(
             f"{' or '.join(ENDPOINTS)} is set, but the exporter is not installed. Install vobo with the extra traces"
-            ' (pip install "vobo[traces]"), or leave the variable out.'
+            ' (in its checkout: pip install ".[traces]"), or leave the variable out.'
         ) from None
     timeout = None if any(environ.get(name) for name in TIMEOUTS) else TIMEOUT_S
     sending: SpanProcessor = BatchSpanProcessor(OTLPSpanExporter(timeout=timeout))

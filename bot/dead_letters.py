@@ -7,7 +7,7 @@ from bot.ids import OPS, ActionId, UndoRef
 from bot.language import say
 from bot.text import inert
 
-#: A button's value takes no more; such a subject is told, and closed by the `vobo` command.
+#: A button's value takes no more; such a subject is told, without a button that closes it.
 _LONGEST_VALUE = 2_000
 
 
