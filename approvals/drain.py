@@ -26,8 +26,9 @@ def drain_once(store: Store, ledger: Ledger) -> int:
     Raises:
         LedgerUnreachable: nothing is lost; the events wait in the stream.
     """
-    compare(store, ledger)
+    server = store.ledger.server()  # who answers may be another one at every line below
     events = store.ledger.read(count=BATCH)
+    compare(store, ledger, server)  # before they become what the ledger knows newest
     if events:
         clean = [(event_id, _clean(store, store.ledger.opened(fields))) for event_id, fields in events]
         ledger.append(store.tenant, clean, telling(store))
@@ -63,13 +64,15 @@ def _clean(store: Store, fields: Mapping[str, str]) -> dict[str, str]:
     return {name: store.secrets.without(text) for name, text in fields.items()}
 
 
-def compare(store: Store, ledger: Ledger) -> None:
-    """Let claims happen on this server process; freeze them before when Redis forgot what the ledger knows.
+def compare(store: Store, ledger: Ledger, server: str) -> None:
+    """Let claims happen on `server`; freeze them before when Redis forgot what the ledger knows.
+
+    It is the server that answered before anything was read that is not in the ledger yet: when another one answers by
+    now, nothing is said for it.
 
     Raises:
         LedgerUnreachable: nothing could be compared, so nothing is claimed on a server that was not compared before.
     """
-    server = store.ledger.server()
     head = ledger.head(store.tenant)
     newest = head.event_id if head is not None else ""
     forgotten = bool(newest) and not (store.ledger.knows(newest) or store.ledger.compared(newest))

@@ -1,4 +1,5 @@
--- Takes events out of the stream that are kept in SQL now, and remembers the newest of them.
+-- Takes events out of the stream that are kept in SQL now, and remembers the newest of them that was here: one that was
+-- not may never have been, since a server that took over meanwhile knows less.
 -- KEYS[1] the tenant's prefix
 -- ARGV    ids of the events
 -- Answers ok
@@ -12,8 +13,7 @@ local arg = reader(ARGV)
 local newest = exec('HGET', key.vouched, 'drained') or '0-0'
 for _ = 1, #ARGV do
   local id = arg()
-  exec('XDEL', key.ledger, id)
-  if later(id, newest) then newest = id end
+  if exec('XDEL', key.ledger, id) == 1 and later(id, newest) then newest = id end
 end
 exec('HSET', key.vouched, 'drained', newest)
 return { 'ok' }

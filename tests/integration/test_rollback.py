@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -151,7 +152,7 @@ def test_events_that_are_kept_in_both_places_after_a_crash_are_no_rollback(
     paused(store, a_call("call_1"))
     ledger.append(store.tenant, store.ledger.read())  # the drainer died before it could drop them
     redis_client.hdel(store.keys.vouched, "server")
-    compare(store, ledger)
+    compare(store, ledger, store.ledger.server())
     assert store.switches.frozen() is None
 
 
@@ -160,7 +161,7 @@ def test_an_emptied_store_beside_a_full_ledger_is_frozen(redis_client: redis.Red
     paused(store, a_call("call_1"))
     drain_once(store, ledger)
     redis_client.flushall()
-    compare(store, ledger)
+    compare(store, ledger, store.ledger.server())
     assert "Redis is older than the ledger" in (store.switches.frozen() or "")
 
 
@@ -244,11 +245,80 @@ def test_older_data_that_is_written_into_a_running_server_is_noticed_once_and_an
     redis_client.flushdb()
     for key, value in before.items():
         redis_client.restore(key, 0, value)
-    compare(store, ledger)
+    compare(store, ledger, store.ledger.server())
     assert "Redis is older than the ledger" in (store.switches.frozen() or "")
     store.switches.unfreeze("ops", "reconciled")
-    compare(store, ledger)
+    compare(store, ledger, store.ledger.server())
     assert store.switches.frozen() is None, "what an operator has seen to is not held against the store again"
+
+
+class Failover:
+    """A replica that took over knows nothing of what was claimed last, and was never compared with the ledger."""
+
+    def __init__(self, store: Store, client: redis.Redis, ledger: Ledger) -> None:
+        self.store, self.client, self.ledger, self.happened = store, client, ledger, False
+        paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"))
+        approve(store)
+        drain_once(store, ledger)
+        drain_once(store, ledger)
+        self.real = type(store.ledger).server
+        client.hset(store.keys.vouched, "server", "old:primary")
+        self.replica = {key: client.dump(key) for key in client.keys("*")}
+        client.hset(store.keys.vouched, "server", self.real(store.ledger))
+        run_the_effect(store)
+
+    def happen(self, *_: object, **__: object) -> None:
+        if not self.happened:
+            self.happened = True
+            self.client.flushdb()
+            for key, value in self.replica.items():
+                self.client.restore(key, 0, value)
+
+    def server(self, stream: Any) -> str:
+        return self.real(stream) if self.happened else "old:primary"
+
+
+@pytest.fixture(params=["before the read", "after the read", "after the append"])
+def failover(request: Any, redis_client: redis.Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Failover:
+    """One round of the drain in which the failover happens there, and a click right after it."""
+    store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
+    over, stream = Failover(store, redis_client, ledger), type(store.ledger)
+    if request.param != "after the append":
+        monkeypatch.setattr(stream, "server", lambda self: over.server(self))
+        redis_client.hset(store.keys.vouched, "server", over.real(store.ledger))
+    drain_once(store, ledger) if request.param == "before the read" else None
+    read, append = stream.read, Ledger.append
+
+    def reading(self: Any, count: int = 500) -> Any:
+        if request.param == "before the read" and not over.happened:
+            over.happen()
+            approve(store, "call_2")
+        found = read(self, count)
+        if request.param == "after the read":
+            over.happen()
+        return found
+
+    def appending(self: Any, *arguments: Any) -> int:
+        number = append(self, *arguments)
+        over.happen()
+        return number
+
+    monkeypatch.setattr(stream, "read", reading)
+    if request.param == "after the append":
+        monkeypatch.setattr(Ledger, "append", appending)
+    drain_once(store, ledger)
+    assert over.happened
+    return over
+
+
+def test_a_failover_in_the_middle_of_a_round_lets_nothing_be_claimed_that_is_forgotten(failover: Failover) -> None:
+    store = failover.store
+    lease = store.batches.lease("batch_a", token="w9", ttl_ms=60_000)
+    assert lease is not None, "it is approved, and has not run, as far as this server knows"
+    assert try_claim(store, lease)[0].outcome is Outcome.FROZEN
+    drain_once(store, failover.ledger)
+    assert "Redis is older than the ledger" in (store.switches.frozen() or "")
+    assert try_claim(store, lease)[0].outcome is Outcome.FROZEN
 
 
 def test_what_was_drained_late_does_not_move_the_mark_back(redis_client: redis.Redis) -> None:
