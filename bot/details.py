@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from approvals.models import Call, CallContent
+from approvals.readable import readable_in_full
 from bot.agent_names import of_call
 from bot.blocks import Block, bullets, leaf, line, preformatted, rich, when
 from bot.card_text import limits_of, undo_of
@@ -22,8 +23,6 @@ from policies.strict_json import ArgumentsRefused, read_json
 #: A page of a modal stays below these; Slack takes 100 blocks and 250 kB.
 PAGE_BLOCKS = 80
 PAGE_BYTES = 150_000
-#: Nobody reads more than this, so what is longer cannot be approved. It is some forty pages.
-MOST_CHARACTERS = 400_000
 _CHUNK = 2_500
 
 
@@ -36,9 +35,7 @@ class Part(NamedTuple):
 
 def fully_readable(call: Call) -> bool:
     """Whether everything that an approval would cover can be read."""
-    content = call.content
-    size = len(content.arguments) + len(content.requested) + len(content.facts) + len(content.preview.model_dump_json())
-    return size <= MOST_CHARACTERS
+    return readable_in_full(call.content)
 
 
 class Around(NamedTuple):

@@ -1,12 +1,21 @@
 """What changed in the team's own data between a decision and now, row by row."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from approvals.kept import masks_of
 from approvals.masks import Masks
 from approvals.models import CallContent
+from approvals.readable import readable_in_full
 from policies.arguments import read_json
+from policies.risk import Mode
+from policies.strict_json import write_json
+
+_UNTOLD = "What the call rests on can no longer be told"
+_NO_PREVIEW = "There is no preview of it any more, only its arguments as they are"
+_ANOTHER_TOOL = "The tool was changed since it was proposed"
+_TOO_LONG = "It is too long to be read in full now, so nobody can approve it"
 
 
 def difference(old: CallContent, new: CallContent) -> list[str]:
@@ -19,10 +28,12 @@ def difference(old: CallContent, new: CallContent) -> list[str]:
 
 
 def kept_difference(old: CallContent, new: CallContent) -> list[str]:
-    """The same for an edit, which may drop rows: only what the new version still rests on is compared."""
-    before, after = old.preview.precondition, new.preview.precondition
+    """Why an editor has not seen what the edit would do: only what the new version still rests on is compared.
+
+    An edit takes away, so what is gone says nothing; what came since was seen by nobody, even where it fits the edit.
+    """
     masks = _masks(old, new)
-    lines = before.only(set(after.rows)).difference(after, masks) if before and after else []
+    lines = [*_kept_rows(old, new, masks), *_unseen(old, new)] if _can_be_approved(new) else []
     lines += list(_kept_facts(read_json(old.facts), read_json(new.facts), "", masks))
     return _told(lines, old, new, masks)
 
@@ -51,7 +62,7 @@ def _told(lines: list[str], old: CallContent, new: CallContent, masks: Masks) ->
 def _rows(old: CallContent, new: CallContent, masks: Masks) -> list[str]:
     before, after = old.preview.precondition, new.preview.precondition
     if before is None or after is None:
-        return [] if before is after else ["What the call rests on can no longer be told"]
+        return [] if before is after else [_UNTOLD]
     lines = before.difference(after, masks)
     if before.sentence != after.sentence:
         lines.append(f"{before.sentence} -> {after.sentence}")
@@ -72,12 +83,42 @@ def _facts(old: Any, new: Any, path: str, masks: Masks) -> Iterator[str]:
         yield _change(path, old, new, masks)
 
 
+def _can_be_approved(content: CallContent) -> bool:
+    """What the law forbids has no preview by design, and its refusal says why."""
+    return content.requirement.mode is not Mode.FORBIDDEN
+
+
+def _kept_rows(old: CallContent, new: CallContent, masks: Masks) -> list[str]:
+    before, after = old.preview.precondition, new.preview.precondition
+    if before is None or after is None:
+        return [] if before is after else [_UNTOLD]
+    return before.only(set(after.rows)).difference(after, masks)
+
+
+def _unseen(old: CallContent, new: CallContent) -> Iterator[str]:
+    """What the editor read and nobody could read of the new version, or what may mean something else now."""
+    if new.tool_schema != old.tool_schema:
+        yield _ANOTHER_TOOL
+    if new.preview.generic and not old.preview.generic:
+        yield _NO_PREVIEW
+    if not readable_in_full(new):
+        yield _TOO_LONG
+
+
 def _kept_facts(old: Any, new: Any, path: str, masks: Masks) -> Iterator[str]:
-    """Changed values under keys that both have; a key that came with an edit is no drift, nor one that left."""
+    """What changed or came, all the way down; an entry of a list that changed in any way has come."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in old.keys() & new.keys():
-            yield from _kept_facts(old[key], new[key], f"{path} {key.replace('_', ' ')}".strip(), masks)
-    elif old != new and not isinstance(old, list):  # lists follow the arguments, which were edited
+        for key, value in new.items():
+            place = f"{path} {key.replace('_', ' ')}".strip()
+            if key not in old:
+                yield f"{place}: new"
+            else:
+                yield from _kept_facts(old[key], value, place, masks)
+    elif isinstance(old, list) and isinstance(new, list):
+        came = (Counter(map(write_json, new)) - Counter(map(write_json, old))).total()
+        if came:
+            yield f"{path}: {came} of {len(new)} entries {'is' if came == 1 else 'are'} new"
+    elif old != new:
         yield _change(path, old, new, masks)
 
 
