@@ -1,5 +1,6 @@
 """The verbs of operators about what only a person can settle. None of them can run an effect."""
 
+from approvals import at_work
 from approvals.models import Person
 from approvals.outcomes import Answer
 from approvals.room import Room
@@ -17,9 +18,10 @@ class Operators(Room):
     def mark(self, key: str, *, happened: bool, by: Person, reason: str, needed: int) -> Answer:
         """Say what became of an unknown call; detail: state, `unknown` while a second person (`needed`) is missing.
 
-        A word that contradicts the first one replaces it.
+        A word that contradicts the first one replaces it. While a worker may still be at work on it, "not" changes
+        nothing: WRONG_STATE; detail: state, at_work_ms (`at_work.left_ms`).
         """
-        return self.ask("mark_call", key, happened, by.user, by.name, reason, needed)
+        return self.ask("mark_call", key, happened, by.user, by.name, reason, needed, at_work.MARGIN_MS)
 
     def marked(self, key: str) -> tuple[str, str] | None:
         """(name, `succeeded` or `failed`) of the first of two words about an unknown call."""

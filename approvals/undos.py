@@ -120,12 +120,14 @@ class Undos(Room):
         """The tool, or an operator, knows what became of an unknown undo; with `needed` 2 the second word settles.
 
         The word is about one `attempt` alone, by default the one that `call` was read in. Once there is another, it is
-        WRONG_STATE.
+        WRONG_STATE. While a worker may still be at work on it, "not" changes nothing, whoever says it: WRONG_STATE;
+        detail: state, at_work_ms (`at_work.left_ms`).
         """
         blob = self._receipt(call.key, call.version, receipt, run=call.run) if receipt else None
         if attempt is None:
             attempt = call.undo.token if call.undo else ""
-        return self.ask("settle_undo", call.key, attempt, happened, by, name, reason, needed, blob)
+        said = (happened, by, name, reason, needed, blob, at_work.MARGIN_MS)
+        return self.ask("settle_undo", call.key, attempt, *said)
 
     def ask_provider(self, key: str, *, by: Person) -> Answer:
         """Wake `undo_call` for an unknown undo; WRONG_STATE for any other."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from approvals.at_work import left_ms
 from approvals.models import Call
 from approvals.outcomes import Answer, Outcome
 from bot.asker import asker_of, tell
@@ -14,6 +15,7 @@ from bot.language import say
 from bot.modals import View
 from bot.opening_modals import open_modal
 from bot.payloads import Click, Submission
+from bot.refusals import still_at_work
 from bot.settle_modal import no_reason, read_reason, settle_modal
 from bot.state_words import call_is, run_is
 from bot.text import plain
@@ -93,7 +95,10 @@ def submit_mark(deps: Deps, submitted: Submission) -> dict[str, str]:
         key, happened=callback is CallbackId.MARK_DONE, by=person, reason=reason, needed=people_needed(call)
     )
     deps.wake.set()
-    return {} if answer.ok else {REASON: plain(_refused(answer, call_is))}
+    if answer.ok:
+        return {}
+    left = left_ms(answer)
+    return {REASON: plain(still_at_work(deps.store.now() + left) if left else _refused(answer, call_is))}
 
 
 def people_needed(call: Call) -> int:

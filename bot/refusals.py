@@ -1,9 +1,11 @@
-"""The law's refusals of a person, in that person's language; the ledger and the worker keep the law's own words."""
+"""Refusals of a person, in that person's language; the ledger and the worker keep the law's own words of the law's."""
 
-from bot.language import say
+from bot.language import say, say_time
 from bot.text import inert
 from policies.authority import Refusal
 from policies.requirement import Requirement
+
+_MINUTE_MS = 60_000
 
 
 def may_not_decide(refusal: Refusal, requirement: Requirement) -> str:
@@ -48,6 +50,20 @@ def may_not_operate(refusal: Refusal) -> str:
     if refusal.cause != "not_in_tier":
         return _may_do_nothing(refusal)
     return say("Only ops may do this, and you are not listed in reviewers.toml.")
+
+
+def still_at_work(until: int) -> str:
+    """For an operator who says "not done" while a worker may be at work on it, as far as is known until then (ms)."""
+    return say(
+        "Nothing was noted: a worker may still be at work on it until {time}. Look at the provider again then, and if"
+        " it did not happen, send this once more.",
+        time=say_time(whole_minute(until)),
+    )
+
+
+def whole_minute(at_ms: int) -> int:
+    """Not before this instant, as a time of day without seconds: whoever comes back then is not too early."""
+    return -(-at_ms // _MINUTE_MS) * _MINUTE_MS
 
 
 def from_elsewhere() -> str:

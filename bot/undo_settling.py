@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from approvals.at_work import left_ms
 from approvals.lifecycle import UndoState
 from bot.asker import asker_of, tell
 from bot.authority import operator
@@ -13,6 +14,7 @@ from bot.language import say
 from bot.modals import View
 from bot.opening_modals import open_modal
 from bot.payloads import Click, Submission
+from bot.refusals import still_at_work
 from bot.settle_modal import no_reason, read_reason, settle_modal
 from bot.text import plain
 from bot.undoing import UNDO
@@ -75,7 +77,10 @@ def submit_mark(deps: Deps, submitted: Submission) -> dict[str, str]:
         needed=min(_TWO, call.needed),
     )
     deps.wake.set()
-    return {} if answer.ok else {REASON: plain(_settled())}
+    if answer.ok:
+        return {}
+    left = left_ms(answer)
+    return {REASON: plain(still_at_work(deps.store.now() + left) if left else _settled())}
 
 
 def refuse_open_undo(deps: Deps, subject: str) -> None:

@@ -30,6 +30,7 @@ from builders import (
     move,
     paused,
 )
+from orphans import nobody_at_work
 from policies.risk import Mode
 
 FIRST = "undo-1"
@@ -125,4 +126,5 @@ def reach(one: Ran, state: UndoState | None, *, intended: bool = False) -> bool:
         assert one.store.undos.fail(one.claimed, reason="the provider said no").ok
     elif state is UndoState.UNKNOWN:
         assert one.store.undos.abandon(one.claimed, reason="no answer").ok
+        nobody_at_work(one.store, one.key)
     return True

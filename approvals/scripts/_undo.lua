@@ -68,6 +68,16 @@ local function undo_ended(id)
   return state == 'undone' or state == 'failed' or state == 'unknown'
 end
 
+-- For how long (ms) what was begun, a call's effect or its undo (of = 'undo_'), may still be at work: by its time
+-- limit, or because its worker says that it is there. Not more than 0: nobody can be. Version 0.1 wrote what the limit
+-- is made of. "Not found" says nothing before, whoever looks: worker/reconcile.py waits for the same.
+local function still_at_work_ms(c, of, subject, margin_ms)
+  local begun = read(key.call(c.id), { of .. 'at_work_until', of .. 'claimed_at', of .. 'longest_ms' })
+  local of_old = (begun[of .. 'claimed_at'] or 0) + (begun[of .. 'longest_ms'] or 0) + margin_ms
+  local limit = begun[of .. 'at_work_until'] or of_old
+  return math.max(limit - NOW, exec('PTTL', key.at_work(subject)))
+end
+
 -- Nobody is at it, nobody wants it, nobody wonders: the call may be forgotten.
 local function undo_rests(id)
   local state = exec('HGET', key.call(id), 'undo_state')

@@ -15,6 +15,7 @@ from approvals.undos import undo_seal
 from bot_builders import a_requirement
 from bot_office import BRUNO, CHANNEL, GUS, OLGA, OMAR, OPS, RITA, ROSA, Office, a_refund, readable, running
 from builders import events, waking
+from orphans import nobody_at_work
 from policies.arguments import canonical_text
 from policies.money import Money
 from policies.rules.refunds import RefundFacts
@@ -295,22 +296,44 @@ def letter(office: Office, words: str) -> Json:
     return office.until(look, f"ops reads {words!r}; it reads {office.slack.messages(OPS)}")
 
 
-def an_unknown(office: Office, *, reviewers: int = 1) -> Json:
+def an_unknown(office: Office, *, reviewers: int = 1, alone: bool = True) -> Json:
+    """Nobody saw how the undo ended; unless `alone`, its worker may still be at work on it."""
     ran(office, reviewers=reviewers)
     for user in (BRUNO, OLGA)[:reviewers]:
         press(office, user)
         office.told(user, "undone")
     undo_state(office, UndoState.ASKED)
-    assert office.store.undos.abandon(claimed(office.store), reason="no answer").ok
+    claim = claimed(office.store)
+    if alone:
+        nobody_at_work(office.store, FIRST)
+    assert office.store.undos.abandon(claim, reason="no answer").ok
     office.bot.deps.wake.set()
     thread_told(office, "Nobody can tell whether it was undone")
     return letter(office, "Nobody can tell whether it was undone")
 
 
-def settle(office: Office, user: str, control: str, reason: str) -> None:
+def settle(office: Office, user: str, control: str, reason: str) -> Json:
     office.slack.click(user, OPS, letter(office, "Unknown undo")["ts"], control, "ops")
     office.modal(user)
-    office.slack.submit(user, {"reason": {"value": reason}})
+    return office.slack.submit(user, {"reason": {"value": reason}})
+
+
+def test_not_undone_is_refused_with_when_to_say_it_again_while_a_worker_may_be_at_work(office: Office) -> None:
+    message = an_unknown(office, alone=False)
+    assert "A worker may still be at work on it until <!date^" in readable(message)
+    refused = str(settle(office, OMAR, "ops.mark_not_undone", "nothing in the provider's log"))
+    assert "Nothing was noted: a worker may still be at work on it until " in refused
+    undo_state(office, UndoState.UNKNOWN)
+    assert office.store.undos.marked(FIRST) is None
+    nobody_at_work(office.store, FIRST)
+    office.slack.submit(OMAR, {"reason": {"value": "looked again: nothing in the log"}})
+    undo_state(office, UndoState.FAILED)
+
+
+def test_undone_is_taken_while_a_worker_may_be_at_work(office: Office) -> None:
+    an_unknown(office, alone=False)
+    settle(office, OMAR, "ops.mark_undone", "seen in the provider's log")
+    undo_state(office, UndoState.UNDONE)
 
 
 def test_ops_settles_an_undo_that_nobody_saw_the_end_of(office: Office) -> None:

@@ -8,6 +8,7 @@ import redis
 from approvals.lifecycle import RunState, State
 from bot_office import BRUNO, CHANNEL, OMAR, OPS, Office, a_refund, readable
 from builders import events, move, waking
+from orphans import nobody_at_work
 
 FIRST = "call_000000000001"
 NINA = "U0008"
@@ -29,8 +30,8 @@ def controls(message: Json) -> list[str]:
     return [e["action_id"] for block in message["blocks"] if block["type"] == "actions" for e in block["elements"]]
 
 
-def an_unknown(office: Office, *, reviewers: int = 1) -> str:
-    """A run whose effect was begun and never heard of again."""
+def an_unknown(office: Office, *, reviewers: int = 1, alone: bool = True) -> str:
+    """A run whose effect was begun and never heard of again; unless `alone`, its worker may still be at work on it."""
     run, _ = office.start()
     batch = office.pause(run, a_refund(31240, reviewers=reviewers))
     approvers = (BRUNO, "U0002")[:reviewers]
@@ -49,6 +50,8 @@ def an_unknown(office: Office, *, reviewers: int = 1) -> str:
     assert claim, answer
     assert store.effects.intend(claim).ok
     assert store.effects.abandon(FIRST, token="c", reason="the tool did not answer").ok
+    if alone:
+        nobody_at_work(store, FIRST)
     assert store.effects.alert_unknown(FIRST).ok  # as a worker does when the tool cannot tell
     office.bot.deps.wake.set()
     return run
@@ -148,6 +151,30 @@ def test_where_two_reviewers_were_needed_two_operators_must_say_the_same(office:
     assert office.call(FIRST).state is State.UNKNOWN
     settle(office, OMAR, found, "ops.mark_not_done", "she is right")
     office.state(FIRST, State.FAILED)
+
+
+def test_not_done_is_refused_with_when_to_say_it_again_while_a_worker_may_be_at_work(office: Office) -> None:
+    run = an_unknown(office, alone=False)
+    found = letter(office, "Unknown outcome")
+    limit = office.call(FIRST).at_work_until
+    assert limit
+    minute = -(-limit // 60_000) * 60
+    assert f"A worker may still be at work on it until <!date^{minute}^" in readable(found)
+    office.store.effects.stay(FIRST)
+    refused = str(settle(office, OMAR, found, "ops.mark_not_done", "not on the statement"))
+    assert "Nothing was noted: a worker may still be at work on it until " in refused
+    assert "send this once more" in refused
+    assert (office.call(FIRST).state, office.store.operators.marked(FIRST)) == (State.UNKNOWN, None)
+    assert office.store.runs.load(run).state is RunState.PAUSED  # type: ignore[union-attr]
+    nobody_at_work(office.store, FIRST)
+    office.slack.submit(OMAR, {"reason": {"value": "looked again: not on the statement"}})
+    office.state(FIRST, State.FAILED)
+
+
+def test_done_is_taken_while_a_worker_may_be_at_work(office: Office) -> None:
+    an_unknown(office, alone=False)
+    settle(office, OMAR, letter(office, "Unknown outcome"), "ops.mark_done", "on the statement")
+    office.state(FIRST, State.SUCCEEDED)
 
 
 def test_asking_the_provider_wakes_the_reconciliation_and_nothing_else(

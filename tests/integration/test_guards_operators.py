@@ -27,6 +27,7 @@ from builders import (
     start_run,
     waking,
 )
+from orphans import nobody_at_work
 
 
 def unknown(store: Store) -> Claim:
@@ -36,6 +37,7 @@ def unknown(store: Store) -> Claim:
     assert store.effects.intend(taken).ok
     assert store.effects.abandon("call_1", token=taken.token, reason="no answer").ok
     assert store.effects.alert_unknown("call_1").ok
+    nobody_at_work(store, "call_1")
     return taken
 
 

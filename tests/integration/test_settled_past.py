@@ -13,6 +13,7 @@ from approvals.store import Store
 from bot.past_text import said_of
 from bot.past_words import read_question
 from builders import a_call, a_person, approve, claim, lease_batch, paused
+from orphans import nobody_at_work
 from undos import ran, reach
 
 OPS = a_person("U0OPS")
@@ -24,6 +25,7 @@ def settled_call(store: Store, *, happened: bool) -> None:
     taken = claim(store, lease_batch(store))
     assert store.effects.intend(taken).ok
     assert store.effects.abandon(taken.call, token=taken.token, reason="no answer").ok
+    nobody_at_work(store, "call_1")
     assert store.operators.mark("call_1", happened=happened, by=OPS, reason="looked it up", needed=1).ok
 
 

@@ -32,6 +32,7 @@ from builders import (
     paused,
     waking,
 )
+from orphans import nobody_at_work
 from undos import FIRST, Ran, ran, reach
 
 ASKED = {"state": "asked", "missing": "0"}
@@ -450,6 +451,7 @@ def test_the_story_of_a_call_tells_what_became_of_its_undo(one: Ran, tmp_path: P
     assert told() == f"undo asked for by {ANA.title()}"
     one.store.undos.abandon(one.claimed, reason="no answer")
     assert told() == "nobody knows whether undone: no answer"
+    nobody_at_work(one.store, one.key)
     one.settle(happened=False)
     assert told() == "settled as not undone by U0Ops"
     one.ask(BEN)

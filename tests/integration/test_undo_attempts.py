@@ -15,6 +15,7 @@ from bot.rendering import Renderer
 from bot.sending import SendingFailed
 from bot_builders import AnyLaw
 from builders import ANA, BEN, TENANT, events, owed, waking
+from orphans import nobody_at_work
 from undos import FIRST, Ran, ran, reach
 
 SECOND = "undo-2"
@@ -115,6 +116,7 @@ def test_a_word_about_the_first_attempt_says_nothing_of_the_second(one: Ran, *, 
     assert one.store.undos.settle(read_before, **word) == (Outcome.WRONG_STATE, {"state": "unknown"})
     assert one.store.undos.settle(one.call, attempt=FIRST, **word).outcome is Outcome.WRONG_STATE
     assert (one.state, one.store.undos.marked(one.key)) == (UndoState.UNKNOWN, None)
+    nobody_at_work(one.store, one.key)
     assert one.store.undos.settle(one.call, attempt=SECOND, **word).ok
 
 

@@ -97,6 +97,7 @@ def test_what_a_late_receipt_proves_undone_is_not_begun_and_the_thread_is_told_w
     unknown = workshop.store.calls.load(call.key)
     assert unknown is not None
     assert unknown.undo is not None
+    workshop.nobody_at_work(call.key)
     assert undos.settle(unknown, happened=False, by="U0OPS", name="Omar", reason="not there").ok
     workshop.shop.before_undo = lambda: None
     assert workshop.ask_back(unknown, by=ANA).ok
