@@ -37,6 +37,10 @@ class Cause(StrEnum):
     UNPOSTED = "could not be posted"
 
 
+#: The reason of a call whose time ended while an edit of it was still being checked; `expire.lua` writes it.
+UNCHECKED = "not checked in time"
+
+
 class Verb(StrEnum):
     """What may be done to a call."""
 

@@ -1,19 +1,49 @@
 """Buttons of a card: find the call, ask who is there, one verb of the store, answer."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from approvals.models import BatchView, Call, Decision, Person
 from approvals.outcomes import Answer, Outcome
+from approvals.replicas import NotReplicated
 from bot.asker import asker_of, tell
 from bot.authority import Verdict, known, refuse_by_law, reviewer
 from bot.card_text import pending
-from bot.deciding import after_decision, decided, decision, in_words, refuse_changed, wanted
+from bot.deciding import after_decision, decided, decision, in_words, refuse_changed, unread, wanted
 from bot.deps import Deps
 from bot.details import fully_readable
-from bot.errors import Refused
+from bot.errors import Refused, Unsure
 from bot.ids import BatchRef, read_batch_ref, read_call_ref
 from bot.language import say
 from bot.payloads import Click, Sender
+from bot.work import explained
+
+
+class Chosen(NamedTuple):
+    """What somebody chose for one of several calls."""
+
+    call: str
+    verdict: Verdict
+    reason: str | None = None
+    correction: bool = False
+
+
+class Told(NamedTuple):
+    """What became of that, in a sentence; `answer` is the store's, where it was asked and answered.
+
+    `unsure`: nobody knows whether it counts. `unread`: it does, but the rest of the card could not be read.
+    """
+
+    call: str
+    text: str
+    answer: Answer | None = None
+    unsure: bool = False
+    unread: bool = False
+
+    @property
+    def done(self) -> bool:
+        """Whether it certainly counts."""
+        return self.answer is not None and self.answer.ok
 
 
 def approve(deps: Deps, click: Click) -> None:
@@ -28,17 +58,17 @@ def approve(deps: Deps, click: Click) -> None:
     answer = decided(
         deps, person, lambda who: deps.store.calls.approve(call.key, version=ref.version, decision=word, person=who)
     )
-    after_decision(deps, call, person, answer)
-    if answer.outcome is not Outcome.OK or answer.detail.get("verdict") == "pending":
-        tell(deps, asker_of(click), in_words(deps, call, person, answer, "approve"))
+    half_read = after_decision(deps, call, person, answer)
+    if half_read or answer.outcome is not Outcome.OK or answer.detail.get("verdict") == "pending":
+        said = in_words(deps, call, person, answer, "approve")
+        tell(deps, asker_of(click), f"{said} {unread()}" if half_read else said)
 
 
 def approve_all(deps: Deps, click: Click) -> None:
     """`batch.approve_all`: exactly the versions that the card showed."""
     ref = read_batch_ref(click.value)
     view = viewed(deps, ref)
-    chosen = [(call.key, None) for call in pending(view)]
-    told = decide_many(deps, click.sender, ref, "approve", chosen)
+    told = decide_many(deps, click.sender, ref, [Chosen(call.key, "approve") for call in pending(view)])
     tell(deps, asker_of(click), told_many(view, told))
 
 
@@ -72,37 +102,35 @@ def viewed(deps: Deps, ref: BatchRef) -> BatchView:
     return view
 
 
-def decide_many(
-    deps: Deps,
-    sender: Sender,
-    ref: BatchRef,
-    verdict: Verdict,
-    chosen: Sequence[tuple[str, str | None]],
-    *,
-    correction: bool = False,
-) -> list[tuple[str, str, Answer | None]]:
-    """One verdict on several calls (key, reason): key, sentence, and the store's answer where it was asked."""
+def decide_many(deps: Deps, sender: Sender, ref: BatchRef, chosen: Sequence[Chosen]) -> list[Told]:
+    """Verdicts on several calls of a card, one after the other; what fails for one is told of that one alone."""
     view = deps.store.batches.view(ref.batch)
     calls = {call.key: call for call in view.calls} if view else {}
     versions = dict(zip(calls, ref.versions, strict=False))
-    told: list[tuple[str, str, Answer | None]] = []
+    told: list[Told] = []
     person: Person | None = None
-    for key, reason in chosen:
-        call = calls.get(key)
+    for one in chosen:
+        call = calls.get(one.call)
         if call is None:
             continue
         person = person or known(deps, sender, call)
         try:
-            refuse_verdict(deps, sender, call, person, verdict)
-        except Refused as refused:
-            told.append((key, str(refused), None))
-            continue
-        word = decision(deps, call, versions[key], verdict, person)
-        word = word.model_copy(update={"reason": reason, "correction": correction})
-        answer = _one_of_many(deps, ref, word, person)
-        after_decision(deps, call, person, answer)
-        told.append((key, in_words(deps, call, person, answer, verdict), answer))
+            told.append(_decide(deps, sender, ref, call, versions[call.key], person, one))
+        except Exception as error:  # noqa: BLE001 - a boundary: the others are decided, whatever becomes of this one
+            said = explained(deps, error, say("This one could not be decided just now. Try again in a minute."))
+            told.append(Told(call.key, said, unsure=isinstance(error, Unsure | NotReplicated)))
     return told
+
+
+def _decide(  # noqa: PLR0917 - who, where, what, in reading order
+    deps: Deps, sender: Sender, ref: BatchRef, call: Call, version: int, person: Person, chosen: Chosen
+) -> Told:
+    refuse_verdict(deps, sender, call, person, chosen.verdict)
+    word = decision(deps, call, version, chosen.verdict, person)
+    word = word.model_copy(update={"reason": chosen.reason, "correction": chosen.correction})
+    answer = _one_of_many(deps, ref, word, person)
+    half_read = after_decision(deps, call, person, answer)
+    return Told(call.key, in_words(deps, call, person, answer, chosen.verdict), answer, unread=half_read)
 
 
 def refuse_verdict(deps: Deps, sender: Sender, call: Call, person: Person, verdict: Verdict) -> None:
@@ -136,16 +164,33 @@ def _one_of_many(deps: Deps, ref: BatchRef, word: Decision, person: Person) -> A
     return decided(deps, person, verb)
 
 
-def told_many(view: BatchView, told: list[tuple[str, str, Answer | None]]) -> str:
+def told_many(view: BatchView, told: Sequence[Told]) -> str:
     """What became of several decisions, for the person who made them."""
     numbers = {call.key: call.number for call in view.calls}
-    done = sum(answer is not None and answer.ok for _, _, answer in told)
-    lines = [
-        f"{numbers[key]}. {text}" for key, text, answer in told if answer is None or answer.outcome is not Outcome.OK
-    ]
-    pend = [
-        f"{numbers[key]}. {text}"
-        for key, text, answer in told
-        if answer is not None and answer.outcome is Outcome.OK and answer.detail.get("verdict") == "pending"
-    ]
-    return "\n".join([say("{done} of {all} decided as you said.", done=done, all=len(told)), *lines, *pend])
+    lines = [_counted(told)]
+    lines += [f"{numbers[one.call]}. {one.text}" for one in told if not _waits(one) and not _taken(one)]
+    lines += [f"{numbers[one.call]}. {one.text}" for one in told if _waits(one)]
+    lines += [unread()] if any(one.unread for one in told) else []
+    return "\n".join(line for line in lines if line)
+
+
+def _counted(told: Sequence[Told]) -> str:
+    """How many were decided; nothing when that is not even known of one."""
+    done = sum(one.done for one in told)
+    if not any(one.unsure for one in told):
+        return say("{done} of {all} decided as you said.", done=done, all=len(told))
+    return say("At least {done} of {all} decided as you said.", done=done, all=len(told)) if done else ""
+
+
+def _taken(one: Told) -> bool:
+    return one.answer is not None and one.answer.outcome is Outcome.OK
+
+
+def _waits(one: Told) -> bool:
+    """Whether it was an approval and more are needed."""
+    return _taken(one) and one.answer is not None and one.answer.detail.get("verdict") == "pending"
+
+
+def may_count(told: Sequence[Told]) -> bool:
+    """Whether anything was decided, or nobody knows."""
+    return any(one.done or one.unsure for one in told)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from approvals.lifecycle import Cause, State
+from approvals.lifecycle import UNCHECKED, Cause, State
 from approvals.models import BatchView, Call, PauseView
 from bot.card_text import NAME
 from bot.language import say, say_count, say_list
@@ -62,7 +62,7 @@ def editor(call: Call) -> str:
 def why_expired(call: Call) -> str:
     """What was missing when the time to decide was over; a sentence that names everybody who had approved."""
     names, missing = approvers(call), standing(call).missing
-    if call.refreshing:
+    if call.reason == UNCHECKED:
         name = editor(call)
         return say("{name}'s change was not checked in time", name=name) if name else say("it was not checked in time")
     if names and missing:

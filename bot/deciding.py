@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 from approvals import tracing
+from approvals.away import STORE_AWAY
 from approvals.lifecycle import State
 from approvals.models import Call, Decision, Person
 from approvals.outcomes import Answer, Outcome
@@ -11,7 +12,7 @@ from approvals.sealing import intact
 from bot import home_tab
 from bot.authority import Verdict
 from bot.deps import Deps
-from bot.errors import Refused
+from bot.errors import Refused, Unsure
 from bot.language import say
 from bot.sentences import Waits, sentence
 from bot.standing import standing
@@ -88,11 +89,22 @@ def refuse_second_thoughts(deps: Deps, call: Call, person: Person) -> None:
 
 def in_words(deps: Deps, call: Call, person: Person, answer: Answer, verb: Verdict) -> str:
     """What became of a verdict, for the person who gave it; of an approval that is not the last also who is missing."""
-    waits = None
-    if answer.outcome is Outcome.OK and answer.detail.get("verdict") == "pending":
+    waits: list[Waits] = []  # stays empty when nobody could read it
+
+    def look() -> None:
         batch = deps.store.batches.load(call.batch) if call.batch else None
-        waits = Waits(_others(deps, call, {person.user}), batch.decide_by if batch else None)
-    return sentence(answer, verb=verb, me=person.user, waits=waits)
+        waits.append(Waits(_others(deps, call, {person.user}), batch.decide_by if batch else None))
+
+    if answer.outcome is Outcome.OK and answer.detail.get("verdict") == "pending":
+        best_effort(deps, look)
+    return sentence(answer, verb=verb, me=person.user, waits=waits[0] if waits else None)
+
+
+def unread() -> str:
+    """What a person is told beside a decision that stands when the rest of its card could not be read."""
+    return say(
+        "That is recorded. The rest of the card could not be read just now; the card shows it as soon as it can."
+    )
 
 
 def _others(deps: Deps, call: Call, but: set[str]) -> str:
@@ -116,8 +128,12 @@ def decision(deps: Deps, call: Call, version: int, verdict: Verdict, person: Per
 
 
 def decided(deps: Deps, person: Person, verb: Callable[[Person], Answer]) -> Answer:
-    """Run a verb; once more when the snapshot was replaced meanwhile, and when the card is only just being recorded."""
-    answer = verb(person)
+    """Run a verb; once more when the snapshot was replaced meanwhile, and when the card is only just being recorded.
+
+    Raises:
+        Unsure: the store broke off, and nobody knows whether it had taken the decision by then.
+    """
+    answer = _asked(deps, person, verb)
     for _ in range(_POSTING_TRIES):
         if answer.outcome is Outcome.STALE_PERSON:
             person = deps.desk.ask(person.user)
@@ -125,29 +141,63 @@ def decided(deps: Deps, person: Person, verb: Callable[[Person], Answer]) -> Ans
             time.sleep(_POSTING_WAIT_S)
         else:
             return answer
-        answer = verb(person)
+        answer = _asked(deps, person, verb)
     return answer
 
 
-def after_decision(deps: Deps, call: Call, person: Person, answer: Answer) -> None:
-    """What follows a decision that stands: the card, the worker, and the freshness of everybody it rests on."""
+def _asked(deps: Deps, person: Person, verb: Callable[[Person], Answer]) -> Answer:
+    try:
+        return verb(person)
+    except STORE_AWAY as away:
+        deps.log.warning("nobody knows whether a decision was taken: %s", away)
+        raise Unsure(
+            say(
+                "The store broke off, so this may or may not have been recorded. Look at the card before you try again."
+            )
+        ) from away
+
+
+def after_decision(deps: Deps, call: Call, person: Person, answer: Answer) -> bool:
+    """What follows a decision that stands: the card, the worker, and the freshness of everybody it rests on.
+
+    Whatever fails here, the decision is taken, so nothing is raised. Returns whether the rest of the card could not be
+    read, which whoever decided is then told (`unread`).
+    """
     about = {"batch": call.batch, "call": call.key, "tool": call.tool, "version": call.version}
     verdict = answer.detail.get("verdict")
     tracing.mark("call.decide", run=call.run, **about, outcome=answer.outcome.value, verdict=verdict)
     if not answer.ok:
-        deps.store.calls.note(call.key, event="decision_late", person=person, detail=answer.outcome.value)
-        if call.batch and answer.outcome is not Outcome.NOT_FOUND:
-            deps.store.outbox.owe("card", call.batch)  # whoever sees an old card sees the new one now
+        best_effort(deps, lambda: _too_late(deps, call, person, answer))
         deps.wake.set()
-        return
-    siblings = _siblings(deps, call)
-    approvers = {one.reviewer for each in (call, *siblings) for one in each.decisions if one.verdict != "reject"}
-    deps.watch.add({person.user, *approvers})
-    if call.batch and not any(one.state is State.PENDING_REVIEW for one in siblings):
-        deps.watch.refresh(approvers)  # the worker claims under these snapshots, and that comes first
+        return False
+    found: list[Call] = []
+    read = best_effort(deps, lambda: found.extend(_siblings(deps, call)))
+    approvers = {one.reviewer for each in (call, *found) for one in each.decisions if one.verdict != "reject"}
+    best_effort(deps, lambda: deps.watch.add({person.user, *approvers}))
+    if call.batch and not any(one.state is State.PENDING_REVIEW for one in found):
+        # The worker claims under these snapshots, and that comes first. It looks itself whether something still waits.
+        best_effort(deps, lambda: deps.watch.refresh(approvers))
         deps.nudge(EXECUTE, call.batch)
     home_tab.again(deps, person.user)
     deps.wake.set()
+    return not read
+
+
+def best_effort(deps: Deps, step: Callable[[], object]) -> bool:
+    """Do a step that follows a stored decision. False, and logged, when it failed: that undoes no decision."""
+    try:
+        step()
+    # A boundary: told as a failure of the decision, it would deny what stands.
+    except Exception:
+        deps.log.warning("a decision stands, but not all that follows it was done", exc_info=True)
+        return False
+    return True
+
+
+def _too_late(deps: Deps, call: Call, person: Person, answer: Answer) -> None:
+    deps.store.calls.note(call.key, event="decision_late", person=person, detail=answer.outcome.value)
+    if call.batch and answer.outcome is not Outcome.NOT_FOUND:
+        deps.store.outbox.owe("card", call.batch)  # whoever sees an old card sees the new one now
 
 
 def _siblings(deps: Deps, call: Call) -> tuple[Call, ...]:

@@ -10,5 +10,9 @@ class SlackUnavailable(BotError):
     """Slack does not answer a question whose answer is needed before anything may be decided."""
 
 
+class Unsure(BotError):
+    """The store broke off while it was asked: nobody knows whether it took the decision."""
+
+
 class BotCannotStart(BotError):
     """The environment is wrong; the text names every problem and its fix."""

@@ -16,8 +16,8 @@ from approvals.store import Store
 from bot.rendering import Rendered, Renderer, ThreadUnknown
 from bot.sending import GONE, MALFORMED, NEEDS_OPS, OF_THE_APP, Pace, Picture, Sender, SendingFailed, Target
 
-#: How long a leader leads without a word. Longer than any call to Slack may take, so that the renders of an old leader
-#: never land after those of a new one.
+#: How long a leader leads without a word. Longer than any one call to Slack may take, so that the renders of an old
+#: leader never land after those of a new one. Finding a message is many calls: whoever then shows something leads anew.
 LEAD_MS = 20_000
 IDLE_S = 0.25
 _FIRST_PAUSE_MS = 1_000
@@ -160,6 +160,7 @@ class Relay:
             return self._deliver_picture(entry, rendered.target, rendered.picture)
         target, message = self._sender.opened(rendered.target), rendered.message
         if entry.ts and entry.channel:
+            self._lead_on(entry)
             try:
                 self._sender.update(entry.channel, entry.ts, message, entry.id)
             except SendingFailed as failed:
@@ -171,14 +172,32 @@ class Relay:
         elif entry.sending:
             found = self._sender.find(target, entry.id)
             if found:
+                self._lead_on(entry)
                 self._sender.update(target.channel, found, message, entry.id)
                 return _Sent(target.channel, found)
+        self._lead_on(entry)
         return _Sent(target.channel, self._sender.post(target, message, entry.id))
+
+    def _lead_on(self, entry: OutboxEntry) -> None:
+        """Right before anything becomes visible: what came before it may have taken longer than a leader leads.
+
+        Raises:
+            _PutOff: another relay leads, or has led meanwhile and tried to send this.
+        """
+        if self._store.outbox.lead(self._token, ttl_ms=LEAD_MS):
+            now = self._store.outbox.begin(entry.id, token=self._token)
+            if now is not None and now.attempts == entry.attempts:
+                return
+        self._log.warning("%s is left to the relay that led meanwhile", entry.id)
+        raise _PutOff
 
     def _deliver_picture(self, entry: OutboxEntry, target: Target, picture: Picture) -> "_Sent":
         """Slack says nothing of a file's message, so the file's id stands for it. A picture never changes."""
         found = entry.ts or (self._sender.find_file(target, picture.name) if entry.sending else None)
-        return _Sent(target.channel, found or self._sender.upload(target, picture))
+        if found:
+            return _Sent(target.channel, found)
+        self._lead_on(entry)
+        return _Sent(target.channel, self._sender.upload(target, picture))
 
     def _failed(self, entry: OutboxEntry, rendered: Rendered, failed: SendingFailed) -> None:
         self._log.warning("%s was not delivered: %s", entry.id, failed.error)

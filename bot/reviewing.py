@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from approvals.models import BatchView
-from bot.actions import decide_many, refuse_verdict, told_many, viewed
+from bot.actions import Chosen, decide_many, may_count, refuse_verdict, told_many, viewed
 from bot.asker import asker_of, tell
 from bot.authority import known
 from bot.card_text import pending
@@ -45,18 +45,14 @@ def submit_review_sure(deps: Deps, submitted: Submission) -> Answered:
 def _decided(
     deps: Deps, submitted: Submission, view: BatchView, chosen: Sequence[Reviewed]
 ) -> tuple[dict[str, str], bool]:
-    """What became of each, in words, and whether anything was decided; then the person is told."""
-    ref = read_batch_ref(submitted.place.ref)
-    told = decide_many(
-        deps, submitted.sender, ref, "reject", [(one.key, one.reason) for one in chosen if not one.approve]
-    )
-    told += decide_many(
-        deps, submitted.sender, ref, "approve", [(one.key, one.reason) for one in chosen if one.approve]
-    )
-    done = any(answer is not None and answer.ok for _, _, answer in told)
+    """What became of each, in words, and whether anything was, or may have been, decided; then the person is told."""
+    noes_first = sorted(chosen, key=lambda one: one.approve)
+    verdicts = [Chosen(one.key, "approve" if one.approve else "reject", one.reason) for one in noes_first]
+    told = decide_many(deps, submitted.sender, read_batch_ref(submitted.place.ref), verdicts)
+    done = may_count(told)
     if done:
         tell(deps, asker_of(submitted), told_many(view, told))
-    return {key: text for key, text, _ in told}, done
+    return {one.call: one.text for one in told}, done
 
 
 def _refused(deps: Deps, submitted: Submission, view: BatchView, chosen: Sequence[Reviewed]) -> Errors:

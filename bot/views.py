@@ -5,11 +5,21 @@ from collections.abc import Callable
 from approvals.models import Call, CallContent, Person
 from approvals.outcomes import Answer
 from bot import home_tab
-from bot.actions import decide_many, told_many, viewed
+from bot.actions import Chosen, decide_many, may_count, told_many, viewed
 from bot.asker import asker_of, tell
 from bot.authority import refuse_by_law, reviewer
 from bot.card_text import pending
-from bot.deciding import REFRESH, after_decision, decided, decision, refuse_changed, wanted
+from bot.deciding import (
+    REFRESH,
+    after_decision,
+    best_effort,
+    decided,
+    decision,
+    in_words,
+    refuse_changed,
+    unread,
+    wanted,
+)
 from bot.deps import Deps
 from bot.edit_modal import edit_errors, read_edit
 from bot.editing import editable, edited, first_changed
@@ -41,17 +51,18 @@ def submit_reject(deps: Deps, submitted: Submission) -> Errors:
     answer = decided(
         deps, person, lambda who: deps.store.calls.reject(call.key, version=ref.version, decision=word, person=who)
     )
-    after_decision(deps, call, person, answer)
+    if after_decision(deps, call, person, answer):
+        tell(deps, asker_of(submitted), f"{in_words(deps, call, person, answer, 'reject')} {unread()}")
     return {} if answer.ok else {REASON: plain(sentence(answer, verb="reject", me=person.user))}
 
 
 def _reject_all(deps: Deps, submitted: Submission, said: Rejection) -> Errors:
     ref = read_batch_ref(submitted.place.ref)
     view = viewed(deps, ref)
-    chosen: list[tuple[str, str | None]] = [(call.key, said.reason) for call in pending(view)]
-    told = decide_many(deps, submitted.sender, ref, "reject", chosen, correction=said.correction)
-    if not any(answer is not None and answer.ok for _, _, answer in told):
-        return {REASON: plain(told[0][1])}
+    chosen = [Chosen(call.key, "reject", said.reason, said.correction) for call in pending(view)]
+    told = decide_many(deps, submitted.sender, ref, chosen)
+    if not may_count(told):
+        return {REASON: plain(told[0].text)}
     tell(deps, asker_of(submitted), told_many(view, told))
     return {}
 
@@ -93,7 +104,7 @@ def _saved(deps: Deps, call: Call, person: Person, content: CallContent) -> Answ
     if not answer.ok:
         after_decision(deps, call, person, answer)
         return answer
-    deps.watch.add({person.user})
+    best_effort(deps, lambda: deps.watch.add({person.user}))
     home_tab.again(deps, person.user)
     deps.wake.set()
     deps.nudge(REFRESH, call.key)

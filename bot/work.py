@@ -45,8 +45,8 @@ def once(deps: Deps, click: Click, work: Callable[[Deps, Click], None]) -> None:
         deps.log.warning("a click that was taken up already came once more")
 
 
-def explained(deps: Deps, error: Exception) -> str:
-    """What a person is told about an error: the sentence of a refusal, or that nothing was decided."""
+def explained(deps: Deps, error: Exception, otherwise: str = "") -> str:
+    """What a person is told about an error: the sentence of a refusal, or `otherwise` (that nothing was decided)."""
     if isinstance(error, BotError):
         return str(error)
     if isinstance(error, IdRefused | PayloadRefused):
@@ -64,4 +64,4 @@ def explained(deps: Deps, error: Exception) -> str:
         deps.log.warning("not done: %s", error)
     else:
         deps.log.error("not done", exc_info=error)
-    return outage()
+    return otherwise or outage()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from approvals.lifecycle import Cause, State
+from approvals.lifecycle import UNCHECKED, Cause, State
 from approvals.models import Call, Decision
 from policies.roster import in_words
 from policies.strict_json import ArgumentsRefused, read_json, write_json
@@ -54,6 +54,10 @@ NEXT: dict[Status, str] = {
 PARTLY_APPROVED = (
     "Do not repeat the call in this run. Say in your answer who had approved, that this was not enough in time and that"
     " the requester can ask again."
+)
+NOT_CHECKED = (
+    "Do not repeat the call in this run. Say in your answer that a reviewer had changed it, that the change was not"
+    " checked in time and that the requester can ask again."
 )
 CORRECT_AND_RETRY = "Correct the arguments that are named and call the tool again, or report that you cannot."
 
@@ -175,7 +179,7 @@ def _expired(call: Call, approvers: str) -> str:
 
 def _too_late(call: Call, approvers: str) -> str:
     """Who had approved what when its time ended, and what was missing."""
-    if call.refreshing:
+    if call.reason == UNCHECKED:
         return "A reviewer's change was not checked in time."
     if approvers:
         return f"{approvers} approved, but {_missing(call) or 'its decision was'} missing when the time ended."
@@ -196,6 +200,8 @@ def _missing(call: Call) -> str:
 def _what_now(call: Call, status: Status) -> str:
     if status is Status.REJECTED and any(decision.correction for decision in _deciding(call, ("reject",))):
         return ONE_CORRECTION
+    if status is Status.EXPIRED and call.reason == UNCHECKED:
+        return NOT_CHECKED
     if status is Status.EXPIRED and _missing(call):
         return PARTLY_APPROVED
     if status is Status.REFUSED and call.content.problem and not call.decisions:
