@@ -109,7 +109,16 @@ def call(room: Room, key: str, row: Row, decisions: Sequence[bytes]) -> Call | N
         looked_at=row.maybe_number("looked_at"),
         look_failed_at=row.maybe_number("look_failed_at"),
         drifted=Drift.model_validate_json(room.open(DRIFTED, key, version, drifted, run=run)) if drifted else None,
+        contradicted=_contradicted(row),
     )
+
+
+def _contradicted(row: Row) -> State | None:
+    """What a late word proved; version 0.1 kept no more than the receipt."""
+    said = row.maybe("late_word")
+    if said is None and row.blob("late_receipt") is not None:
+        return State.SUCCEEDED
+    return State(said) if said else None
 
 
 def _at_work_until(row: Row, of: str = "") -> int | None:

@@ -64,9 +64,8 @@ class CallContent(Frozen):
 class Undo(Frozen):
     """How far the taking back of a call is. `by` is who asked last, `at` when; `seal` is what they want back.
 
-    `name` are the names of all who asked, `missing` is how many more must; `reason` says why it failed, or why nobody
-    can tell. `token` names the attempt, once there was one. Of what is `contradicted` a receipt came late: it was taken
-    back, whatever the state says.
+    `name` are the names of all who asked, `missing` how many more must; `reason` says why it failed or nobody can tell.
+    `token` names the attempt, if there was one. Of what is `contradicted` a receipt says late that it was taken back.
     """
 
     state: UndoState
@@ -85,7 +84,8 @@ class Undo(Frozen):
 class Call(Frozen):
     """One tool call the agent wants to make. `number` counts from 1 within its pause.
 
-    `drifted` is what was not as sealed when its data was last looked up; that failed since, at `look_failed_at`.
+    `drifted` is what was not as sealed when its data was last looked up; that failed since, at `look_failed_at`. Of
+    what is `contradicted` its worker proved this (succeeded, failed) when something else had been said already.
     """
 
     key: str
@@ -116,6 +116,7 @@ class Call(Frozen):
     looked_at: int | None = None
     look_failed_at: int | None = None
     drifted: Drift | None = None
+    contradicted: State | None = None
 
     @property
     def final(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from approvals.lifecycle import RunState, State
+from approvals.lifecycle import RunState, State, UndoState
 from approvals.room import Room
 
 #: So long after its last deadline a clock that lives has seen to it.
@@ -136,17 +136,18 @@ def _settled(room: Room, subject: str) -> bool:
     if kind == "switch":
         return not room.client.exists(room.keys.frozen)
     places = {
-        "call": (room.keys.call, "state"),
-        "run": (room.keys.run, "state"),
-        "undo": (room.keys.call, "undo_state"),
+        "call": (room.keys.call, "state", State.UNKNOWN),
+        "run": (room.keys.run, "state", RunState.FAILED),
+        "undo": (room.keys.call, "undo_state", UndoState.UNKNOWN),
     }
     if kind not in places:
         return False
-    if kind == "undo" and room.client.hexists(room.keys.call(rest), "undo_late_receipt"):
+    late = {"undo": ("undo_late_receipt",), "call": ("late_receipt", "late_word")}.get(kind, ())
+    if any(room.client.hexists(room.keys.call(rest), field) for field in late):
         return False  # what was settled is not what happened
-    place, field = places[kind]
+    place, field, open_ = places[kind]
     state: Any = room.client.hget(place(rest), field)
-    return (state or b"").decode() not in {State.UNKNOWN, RunState.FAILED}
+    return (state or b"").decode() != open_
 
 
 def _scan(room: Room, pattern: str) -> Iterator[bytes]:

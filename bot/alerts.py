@@ -5,6 +5,7 @@ from approvals.models import BatchView, Call, Run
 from bot.became_words import approvers, why_expired
 from bot.blocks import Block, Message, dated, header, section, when
 from bot.language import say, say_list
+from bot.refusals import whole_minute
 from bot.state_words import call_is, canceller, run_is
 from bot.text import cut, inert
 from bot.what_words import capital, full_stop, safe_headline, what_of
@@ -65,14 +66,22 @@ def unknown_alert(
     *,
     link: str | None = None,
     answered_at: int | None = None,
+    now: int | None = None,
 ) -> Message:
     """An effect was begun and nobody knows how it ended. `marked` is the first of two operators' words.
 
     `answered_at` is when the agent is told that nobody knows (ms); None when it has been told, or needs no telling.
+    With `now` it says until when a worker may be at work on it, if that is still to come.
     """
     why = f" {inert(full_stop(capital(call.reason)), 300)}" if call.reason else ""
     told = f"*{_outcome(call.state)}*.{why}{_one_of_two(marked)}"
     text = "\n".join([begun(call, link), told, ids(call, run, call.idempotency_key)])
+    if call.contradicted and call.state is not State.UNKNOWN:
+        return alert_message(
+            say("Unknown outcome"),
+            f"*{_late(call.contradicted)}*\n{text}",
+            say("Compare with the provider by the idempotency key, then mark this as seen. It is not tried again."),
+        )
     if call.state is not State.UNKNOWN:
         return alert_message(say("Unknown outcome"), text, say("Nothing is left to do."))
     return alert_message(
@@ -82,8 +91,14 @@ def unknown_alert(
             "Ask the provider again, or look it up there by the idempotency key and mark the call as done or not done."
         ),
         certain=say("It was approved, and begun exactly once. It is never tried again, whatever is pressed here."),
-        unclear=_unclear(answered_at),
+        unclear=_unclear(answered_at) + at_work(call.at_work_until, now),
     )
+
+
+def _late(proved: State) -> str:
+    if proved is State.SUCCEEDED:
+        return say("A receipt came late: it happened, whatever was said before.")
+    return say("Its worker found late that it did not happen, whatever was said before.")
 
 
 def begun(call: Call, link: str | None) -> str:
@@ -109,6 +124,17 @@ def ids(call: Call, run: Run, key: str) -> str:
 def instant(at_ms: int) -> str:
     """An instant in the reader's own time zone; mrkdwn."""
     return dated(when(at_ms, "{date_short_pretty} {time}"))
+
+
+def at_work(until: int | None, now: int | None) -> str:
+    """A further sentence while a worker may be at work on what nobody knows the end of; else empty. Mrkdwn."""
+    if until is None or now is None or until <= now:
+        return ""
+    said = say(
+        "A worker may still be at work on it until {time}; that it did not happen counts only then.",
+        time=instant(whole_minute(until)),
+    )
+    return f" {said}"
 
 
 def _unclear(answered_at: int | None) -> str:

@@ -183,9 +183,9 @@ class Renderer:
         view = self._store.batches.view(call.batch) if call.batch else None
         link = self._link(view) if view else None
         if kind == "undo":
-            return undo_alert(call, run, self._store.undos.marked(subject), link=link)
+            return undo_alert(call, run, self._store.undos.marked(subject), link=link, now=self._store.now())
         marked, at = self._store.operators.marked(subject), self._store.deadlines.at(f"unknown:{subject}")
-        return unknown_alert(call, run, marked, link=link, answered_at=at)
+        return unknown_alert(call, run, marked, link=link, answered_at=at, now=self._store.now())
 
     def _report(self, week: str) -> Rendered | None:
         numbers = self._store.weekly.numbers(week)

@@ -2,7 +2,7 @@
 
 from approvals.lifecycle import UndoState
 from approvals.models import Call, Run
-from bot.alerts import alert_message, begun, ids
+from bot.alerts import alert_message, at_work, begun, ids
 from bot.blocks import Message
 from bot.language import say
 from bot.text import inert
@@ -10,9 +10,17 @@ from bot.what_words import capital, full_stop
 
 
 def undo_alert(
-    call: Call, run: Run, marked: tuple[str, str] | None = None, *, link: str | None = None
+    call: Call,
+    run: Run,
+    marked: tuple[str, str] | None = None,
+    *,
+    link: str | None = None,
+    now: int | None = None,
 ) -> Message | None:
-    """An undo was begun and nobody knows how it ended. `marked` is the first of two operators' words."""
+    """An undo was begun and nobody knows how it ended. `marked` is the first of two operators' words.
+
+    With `now` it says until when a worker may be at work on it, if that is still to come.
+    """
     if call.undo is None:
         return None
     why = f" {inert(full_stop(capital(call.undo.reason)), 300)}" if call.undo.reason else ""
@@ -25,7 +33,9 @@ def undo_alert(
         return alert_message(
             title,
             f"*{late}*\n{text}",
-            say("Compare with the provider by the idempotency key, then close this. It is not undone once more."),
+            say(
+                "Compare with the provider by the idempotency key, then mark this as seen. It is not undone once more."
+            ),
         )
     if call.undo.state is not UndoState.UNKNOWN:
         return alert_message(title, text, say("Nothing is left to do."))
@@ -38,7 +48,8 @@ def undo_alert(
         text,
         say("Look it up at the provider by the idempotency key, and mark it as undone or not undone."),
         certain=say("The call itself took effect. Its undo was asked for, and begun exactly once."),
-        unclear=say("Whether it was taken back. The undo is not begun again while nobody can tell."),
+        unclear=say("Whether it was taken back. The undo is not begun again while nobody can tell.")
+        + at_work(call.undo.at_work_until, now),
     )
 
 

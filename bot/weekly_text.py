@@ -90,7 +90,7 @@ def _note(week: WeekNumbers) -> str:
     first, last = (datetime.fromtimestamp(at / 1000, zone).date().isoformat() for at in (week.since, week.until - 1))
     more = say("`vobo report` shows more.")
     if not week.picture:
-        more = say("The charts are left out: install them with `pip install 'vobo[report]'`. `vobo report` shows more.")
+        more = say("The charts are left out: install them with `pip install '.[report]'`. `vobo report` shows more.")
     return f"{first} \u2013 {last}, {week.zone} · {more}"
 
 

@@ -68,6 +68,9 @@ def alerts() -> Iterator[Made]:
     for state in (State.UNKNOWN, State.SUCCEEDED, State.FAILED):
         name = f"alert: unknown, now {state.value}"
         yield name, lambda w, state=state: unknown_alert(w.ended(1, state), w.run())
+    for state, late in ((State.FAILED, State.SUCCEEDED), (State.SUCCEEDED, State.FAILED)):
+        name = f"alert: said to be {state.value}, found late to be {late.value}"
+        yield name, lambda w, state=state, late=late: unknown_alert(w.ended(1, state, contradicted=late), w.run())
     for at in (NOW, None):
         name = f"alert: unknown, {'the agent waits' if at else 'the agent was told'}"
         yield name, lambda w, at=at: unknown_alert(w.ended(1, State.UNKNOWN), w.run(), link=LINK, answered_at=at)

@@ -159,39 +159,6 @@ end
 -- When a call must be decided at the latest, so that all its time is over 24 hours after the posting.
 local function last_decision(b, c) return tonumber(b.posted_at or c.created_at) + DAY - b.lapse_s * 1000 end
 
--- The next version goes back to people, or to the law when nobody was asked; `kind` names it in the ledger.
-local function send_back(c, kind, reason, version, content, seal, needed, counts, law, kept, tier)
-  local b = read(key.batch(c.batch), { 'posted_at', 'ttl_s', 'lapse_s' })
-  local last = last_decision(b, c)
-  local by = math.min(NOW + b.ttl_s * 1000, last)
-  if math.min(NOW + LEAST_TIME, NOW + b.ttl_s * 1000) > last then
-    if c.state == 'executing' then unclaim(c, reason) end
-    if c.state ~= 'approved' then return { 'wrong_state', 'state', c.state } end -- withdrawn with its run
-    return lapse(c, 'no time left for another decision within 24 hours: ' .. reason)
-  end
-  exec('DEL', key.votes(c.id))
-  exec('HDEL', key.call(c.id), 'decided_by', 'decided_name', 'decided_at', 'decided_verdict', 'execute_by',
-    'token', 'lease_until', 'claimed_at')
-  forget_look(c)
-  if counts ~= '' then exec('HSET', key.counts(c.run), c.id, counts) else exec('HDEL', key.counts(c.run), c.id) end
-  exec('HINCRBY', key.batch(c.batch), 'generation', 1)
-  c.version, c.seal, c.law = version, seal, law
-  record_call(kind, c, 'reason', reason, 'kept', kept)
-  become(c, c.carded and 'pending_review' or 'proposed', 'version', version, 'content', content, 'seal', seal,
-    'needed', needed, 'law', law, 'tier', tier)
-  if c.carded then
-    exec('HSET', key.batch(c.batch), 'decide_by', int(by))
-    exec('HDEL', key.batch(c.batch), 'on_it', 'on_it_name')
-    set_deadline('decide', c.batch, by)
-    set_reminders(c.batch, by)
-    to_inbox(c.batch)
-  else
-    open_batch(c.batch)
-  end
-  withdraw_if_cancelled(c)
-  return { 'ok', 'version', version, 'state', c.state }
-end
-
 -- The next arguments as a list, which is led by its length.
 local function listed(arg)
   local list = {}

@@ -41,7 +41,7 @@ end
 local CALL = { 'state', 'version', 'run', 'batch', 'pause', 'tool', 'seal', 'carded', 'needed', 'refreshing',
   'execute_by', 'check_by', 'token', 'last_token', 'lease_until', 'intended', 'decided_by', 'decided_name',
   'decided_at', 'decided_verdict', 'cause', 'reason', 'edit_by', 'edit_from', 'edit_print', 'created_at', 'law',
-  'canary' }
+  'canary', 'late_word' }
 
 local function load_call(id)
   local c = read(key.call(id), CALL)
@@ -213,11 +213,9 @@ local function open_batch(batch)
   end
   if work then
     exec('HINCRBY', key.batch(batch), 'generation', 1)
-    wake('execute_batch', batch)
     if b.has_card == '1' then owe_in_thread('card', batch, b.run) end
-  elseif known then
-    wake('execute_batch', batch) -- it may have been held back
   end
+  if known then wake('execute_batch', batch) end -- it may have been held back until now
 end
 
 -- Open every batch of a pause that waits for nobody; with the barrier "pause", only when all of them do.

@@ -1,5 +1,5 @@
--- Takes events out of the stream that are kept in SQL now, and remembers the newest of them that was here: one that was
--- not may never have been, since a server that took over meanwhile knows less.
+-- Takes events out of the stream that are kept in SQL now, and remembers the newest of them that was here.
+-- One that was not here may never have been: a server that took over meanwhile knows less.
 -- KEYS[1] the tenant's prefix
 -- ARGV    ids of the events
 -- Answers ok

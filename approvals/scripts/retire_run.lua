@@ -25,9 +25,11 @@ end
 local function forget(jobs, entries, subject, ...)
   for _, job in ipairs(jobs) do exec('HDEL', key.attempts, job .. ':' .. subject) end
   for _, entry in ipairs(entries) do
-    exec('DEL', key.entry(entry .. subject))
-    exec('ZREM', key.outbox, entry .. subject)
-    exec('ZREM', key.owed, entry .. subject)
+    for _, about in ipairs({ '', 'alert:outbox:', 'alert:unsent:' }) do
+      local id = about .. entry .. subject
+      exec('DEL', key.entry(id))
+      for _, list in ipairs({ key.outbox, key.owed }) do exec('ZREM', list, id) end
+    end
   end
   if select('#', ...) > 0 then exec('DEL', ...) end
 end
@@ -35,8 +37,8 @@ for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
     exec('SREM', key.dead_letters, 'call:' .. id, 'undo:' .. id)
     forget({ 'refresh_call', 'reconcile_call', 'undo_call', 'look_again' }, { 'alert:call:', 'alert:seal:',
-      'alert:tool:', 'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id), key.decisions(id),
-      key.spent(id), key.undo_votes(id), key.at_work(id), key.at_work('undo:' .. id))
+      'alert:tool:', 'alert:gate:', 'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id),
+      key.decisions(id), key.spent(id), key.undo_votes(id), key.at_work(id), key.at_work('undo:' .. id))
     forget_deciders(id)
   end
   for _, id in ipairs(exec('LRANGE', key.pause_batches(run, pause), 0, -1)) do
@@ -51,8 +53,8 @@ if exec('GET', key.thread(r.channel, r.thread_ts)) == run then
   exec('DEL', key.thread(r.channel, r.thread_ts), key.vetoes(r.channel, r.thread_ts),
     key.corrections(r.channel, r.thread_ts))
 end
-forget({ 'start_run', 'resume_run' }, { 'opening:', 'answer:', 'alert:run:', 'alert:budget:' }, run, key.run(run),
-  key.saved(run), key.counts(run))
+forget({ 'start_run', 'resume_run' }, { 'opening:', 'answer:', 'alert:run:', 'alert:budget:', 'alert:secret:' }, run,
+  key.run(run), key.saved(run), key.counts(run))
 exec('SREM', key.dead_letters, 'run:' .. run)
 drop_deadline('retire', run)
 return { 'ok' }

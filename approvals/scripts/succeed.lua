@@ -19,9 +19,7 @@ end
 
 if exec('HSETNX', key.call(c.id), 'late_receipt', receipt) == 1 then
   exec('HSET', key.call(c.id), 'late_version', version)
-  record_call('contradicted', c, 'cause', c.state)
-  exec('SADD', key.dead_letters, 'call:' .. c.id)
-  owe('alert', 'call:' .. c.id)
+  contradict(c, 'succeeded')
 end
 if c.token ~= token then return { 'lease_lost' } end
 return { 'wrong_state', 'state', c.state }

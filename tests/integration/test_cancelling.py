@@ -104,6 +104,18 @@ def test_a_claim_given_back_after_the_cancelling_is_withdrawn(
     assert run_of(store).state is RunState.STOPPED
 
 
+def test_what_was_claimed_and_not_begun_when_its_run_was_cancelled_is_not_begun(store: Store) -> None:
+    paused(store, a_call("call_1"))
+    approve(store)
+    taken = claim(store, lease_batch(store))
+    assert cancel(store) is Outcome.OK
+    assert store.effects.intend(taken).outcome is Outcome.WRONG_STATE
+    assert store.effects.unclaim("call_1", token=taken.token).ok
+    call = loaded(store)
+    assert (call.state, call.cause) == (State.REJECTED, Cause.WITHDRAWN)
+    assert "intended" not in events(store, "call_1")
+
+
 def test_drift_found_after_the_cancelling_asks_nobody_again(store: Store) -> None:
     paused(store, a_call("call_1"))
     approve(store)

@@ -4,7 +4,7 @@ import redis
 
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from builders import CHANNEL, THREAD, lease_run, move, start_run
+from builders import CHANNEL, THREAD, a_call, lease_run, move, paused, reject, start_run
 
 
 def ended(store: Store) -> None:
@@ -32,6 +32,28 @@ def test_a_run_is_forgotten_only_when_it_has_ended_is_due_and_its_events_are_kep
     redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
     assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
     assert store.runs.load("run_1") is None
+
+
+def test_a_forgotten_run_leaves_none_of_the_messages_about_it_behind(store: Store, redis_client: redis.Redis) -> None:
+    paused(store, a_call("call_1"))
+    reject(store)
+    assert store.runs.complete(lease_run(store), answer="done").ok
+    about = [f"{kind}:call_1" for kind in ("call", "seal", "tool", "gate", "undo")]
+    about += [f"{kind}:run_1" for kind in ("run", "budget", "secret")]
+    about += [
+        "lapse:batch_a",
+        "outbox:card:batch_a",
+        "unsent:card:batch_a",
+        "outbox:answer:run_1",
+        "unsent:notice:call_1",
+    ]
+    for subject in about:
+        store.outbox.alarm(subject, event="noted", reason="for this test", run="run_1")
+    drain(store)
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
+    assert redis_client.keys(store.keys.entry("alert:*")) == []
+    assert store.outbox.due() == []
 
 
 def test_younger_events_of_others_keep_no_run(store: Store, redis_client: redis.Redis) -> None:

@@ -9,6 +9,7 @@ from approvals.outcomes import Outcome
 from approvals.store import Store
 from builders import (
     CHANNEL,
+    REQUESTER,
     a_call,
     a_content,
     a_requirement,
@@ -207,6 +208,15 @@ def test_a_channel_that_is_learnt_later_is_kept(store: Store) -> None:
     entry = store.outbox.load("notice:call_1")
     assert entry is not None
     assert (entry.channel, entry.desired) == ("C0PAY", 2)
+
+
+def test_a_held_call_that_was_withdrawn_cannot_lapse_any_more(store: Store) -> None:
+    held = [an_auto(key, held=True, batch=f"batch_{key}", number=at) for at, key in enumerate(("call_2", "call_3"), 2)]
+    paused(store, a_call("call_1"), *held)
+    reject(store, "call_1")
+    assert watched(store) == {"lapse:call_2", "lapse:call_3"}
+    assert store.runs.cancel("run_1", by=REQUESTER, name="Rosa").ok
+    assert watched(store) == set()
 
 
 def test_an_auto_approval_that_came_too_late_lapses_at_the_claim(store: Store, redis_client: redis.Redis) -> None:

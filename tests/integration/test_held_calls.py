@@ -6,10 +6,10 @@ import pytest
 from agents.testing import function_call
 
 from approvals.lifecycle import Cause, RunState, State
-from approvals.models import Call
+from approvals.models import Call, Claim
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from builders import REQUESTER, a_call, a_content, approve, lease_batch, move, paused, try_claim
+from builders import REQUESTER, a_call, a_content, an_auto, approve, claim, lease_batch, move, paused, reject, try_claim
 from worker import batches
 from workshop import ANA, Workshop, saying, shipping
 
@@ -124,6 +124,43 @@ def test_a_worker_that_held_the_batch_before_a_sibling_came_back_claims_nothing_
     assert try_claim(store, mine)[0].outcome is Outcome.OK
 
 
+def test_what_the_barrier_pause_holds_back_is_no_workers_work_until_its_sibling_is_decided(store: Store) -> None:
+    paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"), barrier="pause")
+    assert approve(store).ok
+    assert approve(store, "call_2").ok
+    mine, other = lease_batch(store, token="w1"), lease_batch(store, "batch_b", token="w2")
+    content = a_content()
+    assert store.effects.revoke("call_2", lease=other, content=content, seal="seal-2", reason="a stricter law").ok
+    assert store.batches.finish(mine)
+    assert store.batches.lease("batch_a", token="w3", ttl_ms=1_000) is None
+    assert wakes_at(store, "batch_a") is None, "it would be asked for ever"
+    assert reject(store, "call_2", version=2).ok
+    assert wakes_at(store, "batch_a") is not None
+    assert store.batches.lease("batch_a", token="w3", ttl_ms=1_000) is not None
+
+
+def test_an_approved_call_that_ends_wakes_no_worker_of_another_approved_call(store: Store) -> None:
+    paused(store, a_call("call_1"), a_call("call_2", number=2, batch="batch_b"))
+    assert approve(store).ok
+    assert approve(store, "call_2").ok
+    lease_batch(store, token="w1")
+    awake = wakes_at(store, "batch_a")
+    end(store, claim(store, lease_batch(store, "batch_b", token="w2"), "call_2"))
+    assert wakes_at(store, "batch_a") == awake
+
+
+def test_a_held_call_that_ends_wakes_no_worker_of_another_held_call(store: Store) -> None:
+    held = [an_auto(key, held=True, batch=f"batch_{key}", number=at) for at, key in enumerate(("call_2", "call_3"), 2)]
+    paused(store, a_call("call_1"), *held)
+    assert reject(store, "call_1").ok
+    lease_batch(store, "batch_call_3", token="w1")
+    awake = wakes_at(store, "batch_call_3")
+    lease = lease_batch(store, "batch_call_2", token="w2")
+    assert store.calls.auto_approve("call_2", lease=lease).ok
+    end(store, claim(store, lease, "call_2"))
+    assert wakes_at(store, "batch_call_3") == awake
+
+
 def test_what_is_returned_too_late_after_its_run_was_cancelled_stays_withdrawn(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +183,15 @@ def test_what_is_returned_too_late_after_its_run_was_cancelled_stays_withdrawn(
     (call,) = workshop.calls()
     assert (call.state, call.cause) == (State.REJECTED, Cause.WITHDRAWN)
     assert workshop.run().state is RunState.STOPPED
+
+
+def wakes_at(store: Store, batch: str) -> float | None:
+    return store.runs.client.zscore(store.keys.wakeups, f"execute_batch:{batch}")  # type: ignore[no-any-return]
+
+
+def end(store: Store, taken: Claim) -> None:
+    assert store.effects.intend(taken).ok
+    assert store.effects.succeed(taken, receipt="{}").ok
 
 
 def woken(workshop: Workshop) -> set[str]:

@@ -284,7 +284,7 @@ def failover(request: Any, redis_client: redis.Redis, tmp_path: Path, monkeypatc
     store, ledger = a_store(redis_client), Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}")
     over, stream = Failover(store, redis_client, ledger), type(store.ledger)
     if request.param != "after the append":
-        monkeypatch.setattr(stream, "server", lambda self: over.server(self))
+        monkeypatch.setattr(stream, "server", lambda self: over.server(self))  # noqa: PLW0108 - only a function is bound
         redis_client.hset(store.keys.vouched, "server", over.real(store.ledger))
     drain_once(store, ledger) if request.param == "before the read" else None
     read, append = stream.read, Ledger.append

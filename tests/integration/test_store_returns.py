@@ -7,6 +7,7 @@ from approvals.lifecycle import Cause, State
 from approvals.models import Batch, BatchLease, Claim
 from approvals.outcomes import Answer, Outcome
 from approvals.store import Store
+from approvals.stuck import open_alerts
 from builders import (
     ANA,
     LONG,
@@ -197,6 +198,43 @@ def test_a_receipt_that_contradicts_a_settlement_is_kept_and_told_to_ops(store: 
     assert store.effects.late_receipt("call_1") == '{"refund":"re_9"}'
     assert events(store, "call_1").count("contradicted") == 1
     assert alert.desired == before.desired + 1
+
+
+def test_what_a_worker_proves_after_an_operator_said_otherwise_changes_nothing_and_ops_is_told_once(
+    store: Store,
+) -> None:
+    taken = abandoned(store)
+    assert store.effects.alert_unknown("call_1").ok
+    assert store.effects.settle("call_1", happened=True, by="U0OPS", reason="seen there").ok
+    before = store.outbox.load("alert:call:call_1")
+    for _ in range(2):
+        answer = store.effects.fail(taken, reason="the provider refused it")
+        assert answer == (Outcome.WRONG_STATE, {"state": "succeeded"})
+    call, alert = loaded(store), store.outbox.load("alert:call:call_1")
+    assert (call.state, call.contradicted) == (State.SUCCEEDED, State.FAILED)
+    assert events(store, "call_1").count("contradicted") == 1
+    assert before is not None
+    assert alert is not None
+    assert alert.desired == before.desired + 1
+    assert store.runs.client.sismember(store.keys.dead_letters, "call:call_1")
+
+
+def test_a_contradiction_stays_with_ops_until_somebody_has_seen_it(store: Store) -> None:
+    taken = abandoned(store)
+    assert store.effects.settle("call_1", happened=False, by="U0OPS", reason="not there").ok
+    store.outbox.owe("alert", "call:call_1")
+    assert open_alerts(store.runs) == []
+    store.effects.succeed(taken, receipt="{}")
+    assert loaded(store).contradicted is State.SUCCEEDED
+    assert open_alerts(store.runs) == ["call:call_1"]
+
+
+def test_a_receipt_that_0_1_kept_beside_a_settlement_is_a_contradiction(store: Store) -> None:
+    taken = abandoned(store)
+    assert store.effects.settle("call_1", happened=False, by="U0OPS", reason="not there").ok
+    store.effects.succeed(taken, receipt="{}")
+    store.runs.client.hdel(store.keys.call("call_1"), "late_word")
+    assert loaded(store).contradicted is State.SUCCEEDED
 
 
 def test_a_receipt_of_a_foreign_claim_settles_nothing_and_is_kept(store: Store) -> None:

@@ -107,7 +107,7 @@ def test_the_message_says_every_number_in_words_that_a_screen_reader_reads() -> 
 
 def test_a_report_without_a_picture_says_how_to_get_one_and_suggestions_are_marked_as_such() -> None:
     message = render_report(a_week(picture=False, suggestions=("deploy: all 42 were rejected.",), signals=("<!here>",)))
-    assert "pip install 'vobo[report]'" in str(message.blocks)
+    assert "pip install '.[report]'" in str(message.blocks)
     assert "nothing changes by itself" in str(message.blocks)
     assert "deploy: all 42" in str(message.blocks)
     assert "<!here>" not in message.text

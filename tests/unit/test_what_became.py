@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from approvals.lifecycle import Cause, RunState, State
+from approvals.lifecycle import UNCHECKED, Cause, RunState, State
 from approvals.models import Call, Decision
 from block_rules import all_text
 from bot.alerts import expired_alert, failed_alert, unknown_alert
@@ -145,9 +145,14 @@ def test_calls_that_ended_differently_are_counted_each_by_its_end() -> None:
 
 
 def test_a_change_that_was_not_checked_in_time_is_nobodys_silence() -> None:
-    call = ended(State.EXPIRED, Cause.NOBODY, 0, edited=True).model_copy(update={"refreshing": True})
+    """A call that has left review is checked no more: its reason says that it was, and not `refreshing`."""
+    call = ended(State.EXPIRED, Cause.NOBODY, 0, edited=True).model_copy(update={"reason": UNCHECKED})
+    assert not call.refreshing
     for reader, said in sentences(call).items():
         assert "change was not checked in time" in said, reader
+        assert "nobody decided" not in said.lower(), reader
+    assert "nobody decided" not in json.loads(envelope_of(call))["next"].lower()
+    assert "the change was not checked in time" in json.loads(envelope_of(call))["next"]
 
 
 def waiting(*decisions: tuple[str, str], version: int = 1, earlier: bool = False) -> Call:
@@ -297,6 +302,22 @@ def test_ops_reads_first_what_may_have_happened_and_the_ids_last() -> None:
     assert said.index("Nobody can tell whether it happened") < said.index(call.idempotency_key)
     assert f"until <!date^{(NOW + 90_000_000) // 1000}^" in said
     assert "The agent has been told that nobody knows." in ops(unknown_alert(call, a_run()))
+
+
+@pytest.mark.parametrize(
+    ("said", "proved", "words"),
+    [
+        (State.FAILED, State.SUCCEEDED, "A receipt came late: it happened"),
+        (State.SUCCEEDED, State.FAILED, "found late that it did not happen"),
+    ],
+)
+def test_what_was_settled_and_is_proved_otherwise_is_not_said_to_need_nothing(
+    said: State, proved: State, words: str
+) -> None:
+    told = ops(unknown_alert(ended(said, None, 2, edited=False).model_copy(update={"contradicted": proved}), a_run()))
+    assert words in told
+    assert "Compare with the provider" in told
+    assert "Nothing is left to do" not in told
 
 
 def ops(message: Message) -> str:
