@@ -29,10 +29,13 @@ class Deadlines(Room):
 
     __slots__ = ()
 
-    def due(self, limit: int = 200) -> list[str]:
-        """What is due by the store's clock, the oldest first. Costs what is due, not what is pending."""
+    def due(self, limit: int = 200, *, skip: int = 0) -> list[str]:
+        """What is due by the store's clock, the oldest first, without the `skip` oldest.
+
+        Costs what is due, not what is pending.
+        """
         found: list[Any] = self.client.zrange(
-            self.keys.deadlines, "-inf", self.now(), byscore=True, offset=0, num=limit
+            self.keys.deadlines, "-inf", self.now(), byscore=True, offset=skip, num=limit
         )
         return [member.decode() for member in found]
 
@@ -40,6 +43,18 @@ class Deadlines(Room):
         """When this is due, ms; None when it is not (any more)."""
         found: Any = self.client.zscore(self.keys.deadlines, member)
         return int(found) if found is not None else None
+
+    def still_due(self, members: Sequence[str]) -> int:
+        """How many of these are due by the store's clock."""
+        if not members:
+            return 0
+        now = self.now()
+        found: list[Any] = self.client.zmscore(self.keys.deadlines, list(members))
+        return sum(at is not None and at <= now for at in found)
+
+    def knows(self, kind: str) -> bool:
+        """Whether `apply` can do a deadline of this kind."""
+        return kind in SCRIPTS
 
     def apply(self, member: str) -> Answer:
         """Do what is due. REPEATED when it was done, is not due (any more), or was overtaken by a decision."""

@@ -6,6 +6,7 @@ A text must stand in its file exactly once. Whoever rewrites a guard sets its ro
 
 _GATE, _ATTEMPT, _RECHECK = "worker/gate.py", "worker/attempt.py", "worker/recheck.py"
 _PAUSE, _PLACING = "worker/pause.py", "worker/placing.py"
+_DRIFT = "worker/drift.py"
 _RUNS, _SAVED, _RESUME = "worker/runs.py", "worker/saved.py", "worker/resume.py"
 _WRITE = "approvals/pause_write.py"
 _UNDO, _UNDO_WHO, _UNDO_LAW = "worker/undoing.py", "worker/undo_authority.py", "policies/undoing.py"
@@ -43,10 +44,36 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_ATTEMPT, "asyncio.timeout(timeout_s)", "asyncio.timeout(None)"),
     (_ATTEMPT, "        _refuse_swallowed(limit)", "        pass"),
     (_ATTEMPT, "except NothingHappened as refused:", "except ZeroDivisionError as refused:"),
-    (_ATTEMPT, "except (JobTimeout, asyncio.CancelledError):", "except asyncio.CancelledError:"),
-    (_ATTEMPT, "except (JobTimeout, asyncio.CancelledError):", "except JobTimeout:"),
-    (_ATTEMPT, "except TimeoutError:", "except ZeroDivisionError:"),
-    (_ATTEMPT, "except Exception as error:", "except ZeroDivisionError as error:"),
+    (_ATTEMPT, "except (Exception, asyncio.CancelledError) as error:", "except Exception as error:"),
+    (_ATTEMPT, "except (Exception, asyncio.CancelledError) as error:", "except asyncio.CancelledError as error:"),
+    (_ATTEMPT, "if _stopped(error):", "if isinstance(error, JobTimeout):"),
+    (_ATTEMPT, "return isinstance(error, JobTimeout)", "return False"),
+    (_ATTEMPT, "(task is not None and task.cancelling() > 0)", "True"),
+    (_ATTEMPT, "if isinstance(error, TimeoutError) and limit.expired():", "if isinstance(error, TimeoutError):"),
+    (_ATTEMPT, "if isinstance(error, TimeoutError) and limit.expired():", "if False:"),
+    (_ATTEMPT, "return time_is_over() or (task", "return (task"),
+    # A look at the gate: what gives no answer keeps nothing else from running.
+    (_GATE, "seconds=LONGEST_S,", "seconds=3600,"),
+    (_GATE, "if clock.time() > until:", "if False:"),
+    (_GATE, "if clock.time() > until:", "if True:"),
+    ("worker/bounded.py", "task.cancel()", "pass"),
+    ("worker/bounded.py", "if not done:", "if False:"),
+    ("worker/bounded.py", "timeout=CLEANS_UP_S", "timeout=None"),
+    ("worker/bounded.py", "if task.cancelled():", "if False:"),
+    ("worker/batches.py", "key=lambda call: _failed_before(deps, call)", "key=lambda call: call.number"),
+    ("worker/batches.py", "except ValueError:", "except ZeroDivisionError:"),
+    # The clock: what cannot be done keeps nothing else from being done in time.
+    ("worker/apart.py", "except STORE_AWAY:", "except ZeroDivisionError:"),
+    ("worker/apart.py", "except Exception as error:", "except ZeroDivisionError as error:"),
+    ("worker/apart.py", "if why_unusable(self.store) is not None:", "if False:"),
+    ("worker/apart.py", "if now - at < LOGGED_AGAIN_S", "if True"),
+    ("worker/apart.py", "if member not in self._logged:", "if True:"),
+    ("worker/clock.py", "skip=self._passed", "skip=0"),
+    ("worker/clock.py", "self._passed = 0\n                return", "return"),
+    ("worker/clock.py", "self._passed += self.store.deadlines.still_due(due)", "self._passed += len(due)"),
+    ("worker/clock.py", "elif self.store.deadlines.knows(kind):", "elif True:"),
+    ("worker/reminding.py", "except (ApprovalsError, ValueError):", "except ApprovalsError:"),
+    ("worker/reminding.py", "except (ApprovalsError, ValueError):", "except ValueError:"),
     (
         _GATE,
         'if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN:\n            return',
@@ -177,6 +204,23 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     ("worker/refresh.py", "if door is None:", "if False:"),
     ("worker/refresh.py", "drift=bool(changed),", "drift=False,"),
     ("worker/refresh.py", "if need.mode is Mode.FORBIDDEN else None", "if False else None"),
+    # What an editor has seen of the data that the edit goes by.
+    (_DRIFT, "if _can_be_approved(new) else []", "if True else []"),
+    (_DRIFT, "*_unseen(old, new)]", "]"),
+    (
+        _DRIFT,
+        "return [] if before is after else [_UNTOLD]\n    return before.only(",
+        "return []\n    return before.only(",
+    ),
+    (_DRIFT, "if new.preview.generic and not old.preview.generic:", "if False:"),
+    (_DRIFT, "if new.preview.generic and not old.preview.generic:", "if new.preview.generic:"),
+    (_DRIFT, "if not readable_in_full(new):", "if False:"),
+    (
+        _DRIFT,
+        'if key not in old:\n                yield f"{place}: new"\n            else:\n                yield from _k',
+        "if key in old:\n                yield from _k",
+    ),
+    (_DRIFT, "        if came:", "        if False:"),
     # Taking a call back.
     (_UNDO, "if call is None or run is None or call.undo is None:", "if call is None or run is None:"),
     (_UNDO, "if call.undo.state is UndoState.ASKED:", "if True:"),

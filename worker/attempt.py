@@ -36,27 +36,37 @@ async def attempt(effect: Callable[[], Awaitable[str]], ends: Ends, *, what: str
         Exception: the store stayed away for longer than `keep` tries. The clock makes it unknown then.
     """
     presence = Presence(ends.stay)
+    limit = asyncio.timeout(timeout_s)
     try:
-        async with asyncio.timeout(timeout_s) as limit:
+        async with limit:
             receipt = await effect()
         _refuse_swallowed(limit)
     except NothingHappened as refused:
         presence.over()
         ends.fail(whole_text(str(refused)))
-    except (JobTimeout, asyncio.CancelledError):
-        ends.abandon("The worker was stopped while it ran.")
-        raise
-    except TimeoutError:
-        ends.abandon(f"It gave no answer within {timeout_s:g} seconds.")
     # A boundary: this is the team's code. An error says nothing about whether the effect happened.
-    except Exception as error:
-        _log.error(f"{what} raised", call=call.key, tool=call.tool, error=type(error).__name__)
-        ends.abandon(f"The {what} raised {type(error).__name__}.")
+    except (Exception, asyncio.CancelledError) as error:
+        if _stopped(error):
+            ends.abandon("The worker was stopped while it ran.")
+            raise
+        if isinstance(error, TimeoutError) and limit.expired():
+            ends.abandon(f"It gave no answer within {timeout_s:g} seconds.")
+        else:
+            _log.error(f"{what} raised", call=call.key, tool=call.tool, error=type(error).__name__)
+            ends.abandon(f"The {what} raised {type(error).__name__}.")
         if time_is_over():
             raise JobTimeout from error
     else:
         presence.over()
         await keep(lambda: ends.succeed(receipt), call=call.key)
+
+
+def _stopped(error: BaseException) -> bool:
+    """Whether the worker was stopped. Code may also be cancelled by what it called itself, which stops nobody else."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return time_is_over() or (task is not None and task.cancelling() > 0)
+    return isinstance(error, JobTimeout)
 
 
 def _refuse_swallowed(limit: asyncio.Timeout) -> None:

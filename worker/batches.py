@@ -13,6 +13,7 @@ from approvals.models import BatchLease, Call, Run
 from approvals.queue import JobTimeout
 from policies.arguments import ArgumentsRefused
 from policies.risk import Mode
+from worker.bounded import NoAnswer
 from worker.deps import Deps
 from worker.gate import Gate, Passed, judge_again
 from worker.heartbeat import LEASE_MS, Heartbeat
@@ -42,7 +43,8 @@ async def execute(deps: Deps, batch_id: str) -> None:
                     _judge_held(deps, loaded, run, lease, call)
             gate = Gate(deps, loaded, run, lease)
             until = deps.store.now() + BEGIN_UNTIL_MS
-            for call in deps.store.batches.claimable(batch_id):
+            # What failed in an earlier job comes last: it may use up the time of this one as well.
+            for call in sorted(deps.store.batches.claimable(batch_id), key=lambda call: _failed_before(deps, call)):
                 if deps.store.now() > until:
                     break
                 passed = Passed.LOST if beat.lost.is_set() else await _taken(gate, call)
@@ -77,10 +79,19 @@ def _alone(deps: Deps, call: Call) -> Iterator[None]:
     # A boundary: on the way lie validators, tools and data of the team's, and those beside it are approved as well.
     except Exception as error:
         _log.exception("a call could not be taken through the gate", call=call.key, tool=call.tool)
-        reason = f"{call.tool} could not be taken through the gate ({type(error).__name__})."
+        why = str(error) if isinstance(error, NoAnswer) else type(error).__name__
+        reason = f"{call.tool} could not be taken through the gate ({why})."
         deps.store.outbox.alarm(f"gate:{call.key}", event="gate_failed", reason=reason, run=call.run, call=call.key)
         if time_is_over():
             raise JobTimeout from error
+
+
+def _failed_before(deps: Deps, call: Call) -> bool:
+    """Whether ops was told that it could not be taken through the gate."""
+    try:
+        return deps.store.outbox.load(f"alert:gate:{call.key}") is not None
+    except ValueError:  # a newer version told them
+        return True
 
 
 def _judge_held(deps: Deps, loaded: Loaded, run: Run, lease: BatchLease, call: Call) -> None:

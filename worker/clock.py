@@ -31,6 +31,7 @@ from approvals.settings import Settings
 from approvals.store import Store
 from approvals.usable import require_usable, trouble, why_unusable
 from policies.law import Law, LawRefused
+from worker.apart import Apart
 from worker.assembly import Prepared, prepared
 from worker.canaries import CanaryClock
 from worker.clock_check import check
@@ -73,22 +74,32 @@ class Clock:
     now: Callable[[], float] = time.monotonic
     stop: threading.Event = field(default_factory=threading.Event)
     ticked_at: float = field(init=False)
+    _apart: Apart = field(init=False)
+    #: How many of the oldest the last round looked at that stay due, when it ended before it had seen all.
+    _passed: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.ticked_at = self.now()
+        self._apart = Apart(self.store, self.now)
 
     def tick(self) -> None:
         """One round: everything that is due now. Idempotent, also across processes."""
         for job, argument, attempt in self.store.wakeups.due(again_ms=again_ms(self.queue.waiting())):
-            self.queue.enqueue(
-                f"worker.jobs.{job}", argument, tenant=self.store.tenant, attempt=attempt, timeout_s=JOB_TIMEOUT_S
-            )
+            self._apart.do(f"{job}:{argument}", functools.partial(self._hint, job, argument, attempt))
         for _ in range(SWEEPS):
-            due = self.store.deadlines.due(SWEEP)
+            due = self.store.deadlines.due(SWEEP, skip=self._passed)
             for member in due:
-                self._due(member)
+                self._apart.do(member, functools.partial(self._due, member))
             if len(due) < SWEEP or self.stop.is_set():
+                self._passed = 0
                 return
+            # However many cannot be done, those behind them are looked at, in this round or in one of the next.
+            self._passed += self.store.deadlines.still_due(due)
+
+    def _hint(self, job: str, argument: str, attempt: int) -> None:
+        self.queue.enqueue(
+            f"worker.jobs.{job}", argument, tenant=self.store.tenant, attempt=attempt, timeout_s=JOB_TIMEOUT_S
+        )
 
     def _due(self, member: str) -> None:
         kind, _, subject = member.partition(":")
@@ -96,8 +107,10 @@ class Clock:
             attend(self.store, self.law, kind, subject)
         elif kind == "escalate":
             self.store.deadlines.drop(kind, subject)
-        else:
+        elif self.store.deadlines.knows(kind):
             self.store.deadlines.apply(member)
+        else:
+            raise ValueError(f"This version knows no deadline of the kind {kind}.")
 
     def drain(self) -> bool:
         """Move what waits for the ledger, until little is left; whether all of it went well."""

@@ -1,5 +1,6 @@
 """The executor's door: claim, look again, intend, run, record. The only place where an effect can happen, once."""
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -8,6 +9,7 @@ from approvals import tracing
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, CallContent, Claim, Run
 from approvals.outcomes import Outcome
+from approvals.queue import JobTimeout
 from approvals.sealing import Subject, sealed
 from policies.arguments import ArgumentsRefused
 from policies.history import keeping
@@ -15,12 +17,14 @@ from policies.requirement import Requirement
 from policies.risk import Mode
 from worker.actions import ActionContext
 from worker.attempt import Ends, attempt
+from worker.bounded import bounded
 from worker.deps import Deps
 from worker.door import Door, Reading
 from worker.drift import difference
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.judging import Looked, described, judge, look, stored
 from worker.load import Loaded
+from worker.looking import LONGEST_S
 from worker.recheck import Authority, Standing, authority, stricter
 
 
@@ -121,7 +125,22 @@ class Gate:
         await attempt(effect, ends, what="tool", call=call, timeout_s=door.timeout_s)
 
     async def _as_it_is_now(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
-        """The sealed arguments, looked up and judged again."""
+        """The sealed arguments, looked up and judged again.
+
+        Raises:
+            NoAnswer: its check or preview gave none in time.
+            JobTimeout: the job's time is over. Where the look itself had used up its own, ops is told.
+        """
+        clock = asyncio.get_running_loop()
+        until = clock.time() + LONGEST_S
+        try:
+            return await bounded(self._looked_up(call, door), seconds=LONGEST_S, what="its check or preview")
+        except JobTimeout:
+            if clock.time() > until:  # it blocks the event loop, which only the job's alarm can end
+                self._alarm(call, "gate", "gate_failed", f"The check or preview of {call.tool} blocked the worker.")
+            raise
+
+    async def _looked_up(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
         looked = await look(call.key, door, call.content.arguments, requester=self.run.requester)
         looked = replace(looked, raw=call.content.requested)
         content = await described(looked, self._judge(call, looked), agent_version=self.loaded.version)

@@ -24,7 +24,8 @@ def attend(store: Store, law: Law, kind: str, batch_id: str) -> None:
         return
     try:
         view = store.batches.view(batch_id)
-    except ApprovalsError:  # a record that cannot be read; ops is told by whoever reads it, the thread is reminded
+    # A record that cannot be read, or that a newer version wrote in another form: the thread is reminded all the same.
+    except (ApprovalsError, ValueError):
         view = None
     waiting = [call for call in view.calls if call.state is State.PENDING_REVIEW] if view else []
     if view is None or not waiting:

@@ -106,7 +106,8 @@ def test_a_week_whose_events_still_wait_for_the_database_waits_too(store: Store,
     paused(store, a_call("call_1"))
     now = datetime.fromtimestamp(store.now() / 1000, UTC)
     assert not weekly(store, ledger).make(now.replace(hour=0, minute=0, second=0, microsecond=0))
-    drain_once(store, ledger)
+    while drain_once(store, ledger):  # it freezes what the made-up ledger knows better, which is an event too
+        continue
     assert weekly(store, ledger).make(now.replace(hour=0, minute=0, second=0, microsecond=0))
 
 

@@ -291,8 +291,11 @@ def test_the_end_of_a_jobs_time_during_an_effect_makes_it_unknown(workshop: Work
 
 
 def test_a_job_that_is_cancelled_during_an_effect_makes_it_unknown(workshop: Workshop) -> None:
-    def cancelled() -> None:
-        raise asyncio.CancelledError
+    def cancelled() -> Any:
+        job = asyncio.current_task()
+        assert job is not None
+        asyncio.get_running_loop().call_soon(job.cancel)
+        return asyncio.sleep(5)
 
     workshop.script.extend([[shipping(("cup", 3))]])
     workshop.shop.before_effect = cancelled
@@ -300,7 +303,8 @@ def test_a_job_that_is_cancelled_during_an_effect_makes_it_unknown(workshop: Wor
     assert workshop.decide(workshop.calls()[0]).ok
     with pytest.raises(asyncio.CancelledError):
         workshop.execute()
-    assert workshop.calls()[0].state is State.UNKNOWN
+    (call,) = workshop.calls()
+    assert (call.state, call.reason) == (State.UNKNOWN, "The worker was stopped while it ran.")
 
 
 def test_two_workers_on_one_batch_have_one_effect(workshop: Workshop) -> None:
