@@ -96,12 +96,12 @@ def _not_kept(day: str) -> Message:
 
 def _gate(call: str) -> Message:
     text = say(
-        "Call `{call}` could not be taken through the gate: something failed there that nobody foresaw. The other calls"
-        " of its card go on.",
+        "Call `{call}` could not be taken through the gate: its check or preview gave no answer in time, or something"
+        " failed there that nobody foresaw. Nothing of it ran; the other calls of its card go on.",
         call=inert(call, 100),
     )
     fix = say(
-        "The worker's log says where it failed: most often a validator or a tool of the team's. Repair that; while the"
+        "The worker's log says where: most often a check, a preview or a validator of the team's. Repair that; while the"
         " call is approved it is tried again every few seconds, until its approval lapses."
     )
     return alert_message(say("A call cannot be carried out"), text, fix)
