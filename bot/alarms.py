@@ -101,8 +101,8 @@ def _gate(call: str) -> Message:
         call=inert(call, 100),
     )
     fix = say(
-        "The worker's log says where: most often a check, a preview or a validator of the team's. Repair that; while the"
-        " call is approved it is tried again every few seconds, until its approval lapses."
+        "The worker's log says where: most often a check, a preview or a validator of the team's. Repair that; while"
+        " the call is approved it is tried again every few seconds, until its approval lapses."
     )
     return alert_message(say("A call cannot be carried out"), text, fix)
 
