@@ -90,6 +90,7 @@ class Watch:
 def run(item: pytest.Item) -> None:
     """Run one test, and keep what belongs to the session (the server), as if the next one came from the same folder."""
     folder: Any = item.getparent(pytest.Dir)
+    item.session._setupstate.teardown_exact(item)  # the one before may be of another folder
     runtestprotocol(item, nextitem=folder)
 
 

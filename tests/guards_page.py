@@ -47,8 +47,8 @@ def rows(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def recorded(path: Path) -> dict[str, str]:
-    """Guard -> the test that noticed, as an earlier run wrote it."""
-    return {name: noticed.strip("`") for name, noticed in rows(path) if noticed.startswith("`")}
+    """Guard -> the test that noticed, as an earlier run wrote it; a run without an end, in parentheses, is no test."""
+    return {name: noticed.strip("`") for name, noticed in rows(path) if noticed.startswith("`tests/")}
 
 
 def _row(guard: Guard, found: Mapping[str, str]) -> str:

@@ -45,7 +45,10 @@ TESTS = (
     *("test_canaries.py", "test_canary_clock.py", "test_bot_canaries.py"),
     *("test_versions.py", "test_held_calls.py", "test_still_at_work.py", "test_rollback.py"),
     *("test_key_rotation.py", "test_sealed_rows.py"),
+    *("test_moving_data.py", "test_edits_over_grown_data.py", "test_many_resources.py"),
 )
+#: Of what needs no server, what alone notices something.
+UNIT_TESTS = ("test_canaries.py", "test_kept_difference.py", "test_undo_requirement.py")
 MEMORY = Path("/dev/shm")  # noqa: S108 - the tests' server needs no disk here
 
 
@@ -68,6 +71,7 @@ def survey(root: Path, orders: dict[str, Any], hear: Callable[[str, str | None],
     if MEMORY.is_dir():
         environment["TMPDIR"] = str(MEMORY)
     tests = [str(path) for pattern in TESTS for path in sorted((root / "tests" / "integration").glob(pattern))]
+    tests += [str(root / "tests" / "unit" / name) for name in UNIT_TESTS]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "guard_watch", "-p", "no:cacheprovider", "-p", "no:randomly"]
     with (root / "pytest.log").open("wb") as log, results.open(encoding="utf-8") as lines:
         running = subprocess.Popen([*command, *tests], cwd=root, env=environment, stdout=log, stderr=log)
