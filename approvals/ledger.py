@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, or_, select
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
@@ -23,6 +23,17 @@ AT_ONCE = 1_000
 #: The highest number a row can have; an anchor that somebody typed may name any.
 _LAST = 2**63 - 1
 _UNREAD = "The ledger could not be read"
+
+
+class Narrowing(TypedDict, total=False):
+    """Which events are meant; what is left out, None or empty narrows nothing. Instants are ms, without `until`."""
+
+    run: str | None
+    actor: str | None
+    types: Sequence[str]
+    since: int | None
+    until: int | None
+    tool: str | None
 
 
 class Ledger:
@@ -80,42 +91,24 @@ class Ledger:
         self,
         tenant: str,
         *,
-        run: str | None = None,
-        actor: str | None = None,
-        types: Sequence[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        tool: str | None = None,
         calls: Collection[str] | None = None,
         newest: int | None = None,
+        **narrowing: Unpack[Narrowing],
     ) -> list[LedgerRow]:
-        """Events in order, narrowed by run, actor, type, tool, calls or instants (ms; `until` is not included).
-
-        With `newest` no more than so many, the newest.
+        """Events in order, narrowed further by calls; with `newest` no more than so many, the newest.
 
         Raises:
             LedgerUnreachable: the database does not answer.
         """
-        exact = {"run": run, "actor": actor, "tool": tool}
-        wanted = _narrowed(tenant, exact, types=types, since=since, until=until)
+        wanted = _narrowed(tenant, narrowing)
         wanted += [EVENTS.c.call.in_(calls)] if calls is not None else []
         query = select(EVENTS).where(*wanted).order_by(EVENTS.c.seq.desc()).limit(newest)
-        few = newest is not None or run is not None or calls is not None  # somebody waits for these
+        few = newest is not None or narrowing.get("run") is not None or calls is not None  # somebody waits for these
         with reaching(_UNREAD), (self.engine if few else long(self.engine)).connect() as connection:
             found = connection.execute(query).all()[::-1]
             return _kept_all(connection, found, wanted)
 
-    def pages(
-        self,
-        tenant: str,
-        *,
-        run: str | None = None,
-        actor: str | None = None,
-        types: Sequence[str] = (),
-        since: int | None = None,
-        until: int | None = None,
-        tool: str | None = None,
-    ) -> Iterator[list[LedgerRow]]:
+    def pages(self, tenant: str, **narrowing: Unpack[Narrowing]) -> Iterator[list[LedgerRow]]:
         """The same, some at a time, so that a ledger need not fit into memory.
 
         Rows are never changed, so what is appended meanwhile only comes last.
@@ -123,8 +116,7 @@ class Ledger:
         Raises:
             LedgerUnreachable: the database does not answer (any more).
         """
-        exact = {"run": run, "actor": actor, "tool": tool}
-        wanted = _narrowed(tenant, exact, types=types, since=since, until=until)
+        wanted = _narrowed(tenant, narrowing)
         last, engine = 0, long(self.engine)
         while True:
             here = [*wanted, EVENTS.c.seq > last]
@@ -204,9 +196,9 @@ class Ledger:
         return found
 
 
-def _narrowed(
-    tenant: str, exact: Mapping[str, str | None], *, types: Sequence[str], since: int | None, until: int | None
-) -> list[ColumnElement[bool]]:
+def _narrowed(tenant: str, asked: Narrowing) -> list[ColumnElement[bool]]:
+    exact = {"run": asked.get("run"), "actor": asked.get("actor"), "tool": asked.get("tool")}
+    types, since, until = asked.get("types", ()), asked.get("since"), asked.get("until")
     wanted = [EVENTS.c.tenant == tenant]
     wanted += [EVENTS.c[column] == value for column, value in exact.items() if value]
     wanted += [EVENTS.c.type.in_(types)] if types else []

@@ -4,9 +4,9 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
-from approvals.ledger import Ledger
+from approvals.ledger import Ledger, Narrowing
 from approvals.ledger_rows import LedgerRow
 from approvals.stories import VERSIONS, CallStory, stories
 from policies.money import Money
@@ -32,15 +32,6 @@ class Question:
     until: int | None = None
     resource: str | None = None
     over: Money | None = None
-
-
-class _Chosen(TypedDict):
-    run: str | None
-    tool: str | None
-    actor: str | None
-    types: tuple[str, ...]
-    since: int | None
-    until: int | None
 
 
 class Found(NamedTuple):
@@ -86,7 +77,7 @@ def rows_of(ledger: Ledger, tenant: str, question: Question, *, newest: int | No
     return ledger.rows(tenant, newest=newest, **_chosen(question))
 
 
-def _chosen(question: Question) -> _Chosen:
+def _chosen(question: Question) -> Narrowing:
     """What the database chooses by."""
     return {
         "run": question.run,
