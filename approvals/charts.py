@@ -99,7 +99,7 @@ def figure_of(width: float, height: float, paint: Paint) -> Iterator[Any]:
     """
     try:
         import matplotlib as mpl  # noqa: PLC0415 - half a second and an extra, for one command
-        from matplotlib.figure import Figure  # noqa: PLC0415
+        from matplotlib.figure import Figure  # noqa: PLC0415 - as above
     except ImportError:
         raise ChartsMissing("The report draws with matplotlib. In vobo's checkout: pip install '.[report]'.") from None
     style = {name: paint(value) if value in _INKS else value for name, value in _STYLE.items()}

@@ -123,10 +123,11 @@ class Ledger:
             with reaching(_UNREAD), engine.connect() as connection:
                 found = connection.execute(select(EVENTS).where(*here).order_by(EVENTS.c.seq).limit(AT_ONCE)).all()
                 page = _kept_all(connection, found, here)
-            if not page:
+            if page:
+                yield page
+            if len(found) < AT_ONCE:
                 return
-            yield page
-            last = page[-1].seq
+            last = found[-1].seq
 
     def hash_before(self, tenant: str, seq: int) -> str:
         """The hash that row `seq` follows from."""

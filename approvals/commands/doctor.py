@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from approvals.checkup import checkup, unanswered
+from approvals.commands.opening import until_it_ends
 from approvals.commands.tables import console
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, Level, failure, from_json, to_json, worst
@@ -48,6 +49,7 @@ def _own() -> Iterator[Finding]:
         settings = Settings.read()
         reviewers = Reviewers.from_toml(settings.reviewers_text())
         opened = open_store(settings, tenant=reviewers.team)
+        until_it_ends(opened.store.runs.client)
         yield from checkup(settings, opened)
     except SettingsRefused as refused:
         yield from (failure("settings", line) for line in str(refused).splitlines())
@@ -63,7 +65,9 @@ def told_by(name: str) -> list[Finding]:
     """What a process finds out about itself. A process of its own, since this package may know neither of them."""
     command = [sys.executable, "-m", name, "--check", "--json"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603 - this very Python with a module of vobo's
+            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
         return from_json(done.stdout.strip().rpartition("\n")[2])  # a team's module may print while it is imported
     except subprocess.TimeoutExpired:
         said = f"`python -m {name} --check` did not end within {PATIENCE_S} s."

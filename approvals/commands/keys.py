@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import click
 
 from approvals.anchors import Signer
+from approvals.commands.opening import until_it_ends
 from approvals.key_use import Deployment, deployment, in_words
 from approvals.redis_check import check_server, connect
 from approvals.sealed_rows import Fate
@@ -73,6 +74,7 @@ def _whole() -> tuple[Settings, Deployment]:
     settings = Settings.read()
     vault = Vault.from_text(settings.state_keys.get_secret_value())
     client = connect(settings.redis_url)
+    until_it_ends(client)
     for warning in check_server(client):
         click.echo(f"Warning: {warning}", err=True)
     return settings, deployment(settings, client, vault)

@@ -1,4 +1,5 @@
 import click
+import redis
 
 from approvals.opening import Opened, open_store
 from approvals.settings import Settings
@@ -13,6 +14,12 @@ def opened() -> tuple[Opened, Reviewers, Settings]:
     settings = Settings.read()
     reviewers = Reviewers.from_toml(settings.reviewers_text())
     found = open_store(settings, tenant=reviewers.team)
+    until_it_ends(found.store.runs.client)
     for warning in found.warnings:
         click.echo(f"Warning: {warning}", err=True)
     return found, reviewers, settings
+
+
+def until_it_ends(client: redis.Redis) -> None:
+    """Close what a command connected when it ends, however it ends."""
+    click.get_current_context().call_on_close(client.close)

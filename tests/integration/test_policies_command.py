@@ -269,6 +269,17 @@ def test_who_may_not_start_runs_is_refused_at_the_command_line_too(home: Path, w
     assert "This account is deactivated" in vobo(*words).output
 
 
+def test_a_refused_command_leaves_no_connection_open_either(home: Path, redis_client: redis.Redis) -> None:
+    def connections() -> int:
+        return int(redis_client.info("clients")["connected_clients"])
+
+    (home / "reviewers.toml").write_text(REVIEWERS + f'[agents.desk]\nstarters = ["{ANA}"]\n')
+    before = connections()
+    said = vobo("start", "ship it", "--channel", "C0PAY", "--requester", "U0ROSA", "--agent", "desk")
+    assert said.exit_code == 1  # what was raised keeps everything alive that it passed
+    assert connections() == before
+
+
 def test_a_candidate_that_does_not_exist_or_load_is_named(home: Path, redis_client: redis.Redis) -> None:
     with pytest.raises(SettingsRefused) as refused:
         vobo("policies", "simulate", "no/such/place")
