@@ -19,6 +19,7 @@ __all__ = [
     "canonical_text",
     "is_personal",
     "personal_pointers",
+    "place_of_difference",
     "read_arguments",
     "read_json",
     "tool_schema",
@@ -75,6 +76,11 @@ def canonical_text(args: BaseModel) -> str:
     return write_json(args.model_dump())
 
 
+def place_of_difference(one: str, other: str) -> str:
+    """The JSON pointer of the first place where two canonical texts differ; empty when that is the whole."""
+    return _place(read_json(one), read_json(other), "")
+
+
 def is_personal(model: type[BaseModel], name: str) -> bool:
     """Whether a field is marked `Personal`."""
     return any(isinstance(mark, Personal) for mark in model.model_fields[name].metadata)
@@ -96,6 +102,18 @@ def personal_pointers(args: BaseModel, at: str = "") -> tuple[str, ...]:
                 if isinstance(element, BaseModel):
                     found.extend(personal_pointers(element, step(pointer, index)))
     return tuple(found)
+
+
+def _place(one: Any, other: Any, pointer: str) -> str:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}):
+            if key not in one or key not in other or write_json(one[key]) != write_json(other[key]):
+                return _place(one.get(key), other.get(key), step(pointer, key))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for index, (before, after) in enumerate(zip(one, other, strict=True)):
+            if write_json(before) != write_json(after):
+                return _place(before, after, step(pointer, index))
+    return pointer
 
 
 def _decimals_as_text(value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, cast
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -75,5 +76,16 @@ Bound = AtMostProposed | AtLeast | SubsetOfProposed | OneOf | Text
 
 
 def bounds_of(model: type[BaseModel], name: str) -> tuple[Bound, ...]:
-    """The bounds a field was declared with; empty when it is read-only."""
-    return tuple(mark for mark in model.model_fields[name].metadata if isinstance(mark, Bound))
+    """The bounds a field was declared with, also where it may be None; empty when it is read-only."""
+    field = model.model_fields[name]
+    inner = without_none(field.annotation)
+    marks = [*field.metadata, *(get_args(inner)[1:] if get_origin(inner) is Annotated else ())]
+    return tuple(mark for mark in marks if isinstance(mark, Bound))
+
+
+def without_none(annotation: Any) -> Any:
+    """`X` for `X | None`; any other type as it is."""
+    if get_origin(annotation) not in {Union, UnionType}:
+        return annotation
+    others = [kind for kind in get_args(annotation) if kind is not NoneType]
+    return others[0] if len(others) == 1 else annotation

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import holidays
 from pydantic import Field, field_validator, model_validator
 
-from policies.quiet_hours import existing_zone
+from policies.quiet_hours import WallTime, Weekday, existing_zone
 from policies.risk import Risk
 from policies.values import Frozen
 
@@ -23,9 +23,9 @@ class Deadlines(Frozen):
     """
 
     zone: str = "UTC"
-    opens: str = "09:00"
-    closes: str = "18:00"
-    weekdays: tuple[int, ...] = (0, 1, 2, 3, 4)
+    opens: WallTime = "09:00"
+    closes: WallTime = "18:00"
+    weekdays: tuple[Weekday, ...] = (0, 1, 2, 3, 4)
     holidays: str = ""
     business_minutes: int = Field(default=15, ge=1, le=1440)
     outside_minutes: int = Field(default=240, ge=1, le=1440)

@@ -54,7 +54,7 @@ def _changes(old: BaseModel, new: BaseModel, at: _At) -> Iterator[Change]:
         if before == after:
             continue
         if subset is not None:
-            yield from _lines(subset, before, after, words, personal=personal)
+            yield from _lines(subset, before or (), after or (), words, personal=personal)
         elif personal:
             yield at.said(words, "changed", apart=" ")
         elif isinstance(before, Money):

@@ -42,6 +42,8 @@ def edit_fields(args: BaseModel) -> tuple[EditField, ...]:
 def _fields(value: BaseModel, at: str, key: str | None) -> Iterator[EditField]:
     for name in type(value).model_fields:
         pointer, current, bounds = step(at, name), getattr(value, name), bounds_of(type(value), name)
+        if current is None:  # what was left out cannot be put in
+            continue
         subset = next((bound for bound in bounds if isinstance(bound, SubsetOfProposed)), None)
         words = name.replace("_", " ")
         label = f"{key}: {words}" if key else words.capitalize()

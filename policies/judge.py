@@ -1,16 +1,17 @@
 """One call judged by its rule; whatever a rule does wrong ends with a person of the strictest tier."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
 from policies.arguments import Arguments
 from policies.law import Law
-from policies.requirement import STRICTEST_TIER, Requirement, unruled
+from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode, Risk
 from policies.rule import Ask, Facts, NoFacts, Rule, Spend
 from policies.strict_json import ArgumentsRefused, read_json, write_json
+from policies.unjudged import DECIDES, still_forbidden, unjudged
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +32,55 @@ class Proposal:
     kind: Literal["arguments", "facts", "tool"] | None = None
 
 
-def judge(law: Law, proposal: Proposal, requester: str, so_far: Spend) -> Requirement:
+class Judged(NamedTuple):
+    """What a call needs. `blind`: nobody knows what it touches, since no rule could say so."""
+
+    need: Requirement
+    blind: bool = False
+
+
+def judge(law: Law, proposal: Proposal, requester: str, so_far: Spend) -> Judged:
     """What this call needs by its rule, or by the lack of one."""
     rule = law.rules.get(proposal.tool)
     if (proposal.problem and proposal.kind not in {"facts", "tool"}) or proposal.kind == "arguments":
         return _refused(proposal.tool, proposal.problem or "The arguments could not be read.")
     if rule is None or proposal.kind == "tool":
-        why = proposal.problem or f"No rule covers {proposal.tool}, so the strictest tier decides."
-        return unruled(proposal.tool, why)
+        return _blind(proposal, proposal.problem or f"No rule covers {proposal.tool}{DECIDES}")
     if not isinstance(proposal.args, rule.arguments):
         return _refused(proposal.tool, f"The arguments were not read as {rule.arguments.__name__}.")
     if rule.risk is Risk.READ_ONLY:
-        return Requirement(
-            radius=f"{proposal.tool}: reads only", mode=Mode.AUTO, risk=rule.risk, reasons=("It changes nothing.",)
+        return Judged(
+            Requirement(
+                radius=f"{proposal.tool}: reads only", mode=Mode.AUTO, risk=rule.risk, reasons=("It changes nothing.",)
+            )
         )
     facts = NoFacts() if rule.facts is NoFacts else proposal.facts
     if proposal.kind == "facts" or not isinstance(facts, rule.facts):
-        return _unchecked(proposal)
+        why = proposal.problem or f"The data behind {proposal.tool} was not looked up{DECIDES}"
+        return _blind(proposal, why, because="not checked")
     ask = Ask(proposal.tool, proposal.agent, requester, proposal.args, facts)
-    return _applied(law, rule, ask, so_far)
+    return _applied(law, rule, ask, so_far, proposal)
 
 
-def _applied(law: Law, rule: Rule, ask: Ask[Any, Any], so_far: Spend) -> Requirement:
+def _applied(law: Law, rule: Rule, ask: Ask[Any, Any], so_far: Spend, proposal: Proposal) -> Judged:
     try:
         returned: object = rule.judge(ask, so_far)
     except Exception as error:  # noqa: BLE001 - a team's rule may raise anything; then a person decides
-        why = f"Its rule failed ({type(error).__name__}), so the strictest tier decides."
-        return unruled(rule.tool, why)
+        return _blind(proposal, f"Its rule failed ({type(error).__name__}){DECIDES}")
     wrong = _nonsense(returned)
-    if wrong or not isinstance(returned, Requirement):
-        return unruled(rule.tool, f"Its rule returned nonsense ({wrong}), so the strictest tier decides.")
+    if not isinstance(returned, Requirement):
+        return _blind(proposal, f"Its rule returned nonsense ({wrong}){DECIDES}")
+    if wrong:
+        refused = still_forbidden(rule.tool, returned, wrong)
+        return Judged(refused) if refused else _blind(proposal, f"Its rule returned nonsense ({wrong}){DECIDES}")
     if returned.tier != STRICTEST_TIER and returned.tier not in law.reviewers.tiers and returned.mode is Mode.HUMAN:
-        why = f"reviewers.toml does not define the tier {returned.tier}, so the strictest tier decides."
-        return returned.model_copy(update={"tier": STRICTEST_TIER, "reasons": (*returned.reasons, why)})
-    return returned
+        why = f"reviewers.toml does not define the tier {returned.tier}{DECIDES}"
+        return Judged(returned.model_copy(update={"tier": STRICTEST_TIER, "reasons": (*returned.reasons, why)}))
+    return Judged(returned)
+
+
+def _blind(proposal: Proposal, why: str, *, because: str = "no rule") -> Judged:
+    return Judged(unjudged(proposal.tool, why, proposal.args, because=because), blind=True)
 
 
 def _nonsense(returned: object) -> str:
@@ -83,18 +99,22 @@ def _nonsense(returned: object) -> str:
         return "no blast radius"
     if returned.reviewers < 1:
         return f"{returned.reviewers} reviewers"
+    return _mixed(returned)
+
+
+def _mixed(returned: Requirement) -> str:
     mixed = [spending.cap for spending in returned.spends if _currencies(spending) != {spending.limit.currency}]
-    return f"the cap {mixed[0]} mixes currencies" if mixed else ""
+    if mixed:
+        return f"the cap {mixed[0]} mixes currencies"
+    counted = sorted({amount.currency for amount in returned.counts.values()})
+    if len(counted) > 1 and returned.counts_alone:
+        return f"amounts in {' and '.join(counted)} without worth"
+    return ""
 
 
 def _currencies(spending: Any) -> set[str]:
     return {spending.limit.currency, *(amount.currency for amount in spending.amounts.values())}
 
 
-def _refused(tool: str, why: str) -> Requirement:
-    return Requirement(radius=f"{tool}: unreadable", mode=Mode.FORBIDDEN, reasons=(why,))
-
-
-def _unchecked(proposal: Proposal) -> Requirement:
-    why = proposal.problem or f"The data behind {proposal.tool} was not looked up, so the strictest tier decides."
-    return unruled(proposal.tool, why).model_copy(update={"radius": f"{proposal.tool}: not checked"})
+def _refused(tool: str, why: str) -> Judged:
+    return Judged(Requirement(radius=f"{tool}: unreadable", mode=Mode.FORBIDDEN, reasons=(why,)))

@@ -20,7 +20,7 @@ from policies.law_problems import notes_of, problems_of
 from policies.limit_gaps import limit_gaps
 from policies.roster import Reviewers, ReviewersRefused, first_error, read_toml
 from policies.rule import Rule
-from policies.tool_schema import SchemaRefused, tool_schema
+from policies.tool_schema import SchemaRefused, facts_schema, tool_schema
 from policies.values import Frozen
 
 VERSION_DIGITS = 12
@@ -131,7 +131,7 @@ def _version(modules: Sequence[ModuleType], rules: Mapping[str, Rule], reviewers
         digest.update(_source(module).encode())
     for tool, rule in sorted(rules.items()):
         try:
-            schemas = [tool_schema(rule.arguments), rule.facts.model_json_schema()]
+            schemas = [tool_schema(rule.arguments), facts_schema(rule.facts)]
         except SchemaRefused as error:
             raise LawRefused(f"The rule of {tool} in {rule.module}: {error}") from None
         declared = [tool, rule.risk, rule.undo, rule.source, *schemas]

@@ -38,13 +38,18 @@ def _unreached(rules: Mapping[str, Rule], reviewers: Reviewers) -> Iterator[str]
 
 
 def _cut_times(deadlines: Deadlines) -> Iterator[str]:
-    longest = LONGEST_S // 60 - deadlines.lapse_minutes
-    for name in ("business_minutes", "outside_minutes", "undo_minutes"):
-        minutes = getattr(deadlines, name)
-        if name in deadlines.model_fields_set and minutes > longest:  # a default that is cut surprises nobody
+    """Times that are shorter than they read. What nothing in the file has to do with surprises nobody."""
+    said, longest = deadlines.model_fields_set, LONGEST_S - deadlines.lapse_s
+    if deadlines.ttl_seconds is not None:
+        names = [("ttl_seconds", 1, "seconds")]
+    else:
+        names = [(name, 60, "minutes") for name in ("business_minutes", "outside_minutes", "undo_minutes")]
+    for name, seconds, unit in names:
+        wanted = getattr(deadlines, name)
+        if wanted * seconds > longest and {name, "lapse_minutes"} & said:
             yield (
-                f"reviewers.toml: {name} is {minutes}, but with lapse_minutes = {deadlines.lapse_minutes} a card may"
-                f" wait {longest} minutes at most; so long it will be."
+                f"reviewers.toml: {name} is {wanted}, but with lapse_minutes = {deadlines.lapse_minutes} a card may"
+                f" wait {longest // seconds} {unit} at most; so long it will be."
             )
 
 

@@ -20,7 +20,7 @@ _DECIMALS = {
 }
 
 #: Minor units: so many, or more, are no amount that anybody pays in one call.
-_TOO_LARGE = 10**15
+MONEY_ENDS = 10**15
 
 _TYPED = re.compile(r"(?P<units>[0-9]{1,12})(?:\.(?P<fraction>[0-9]+))?")
 
@@ -38,7 +38,7 @@ class Money(BaseModel):
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    minor: int = Field(ge=0, lt=_TOO_LARGE)
+    minor: int = Field(ge=0, lt=MONEY_ENDS)
     currency: str = Field(pattern=r"^[A-Z]{3}$")
 
     @field_validator("currency")
@@ -70,8 +70,8 @@ class Money(BaseModel):
         minor = int(match["units"] + (fraction or "0" * digits))
         if minor == 0:
             raise MoneyRefused(f"{quoted(text)} is nothing. To pay nothing, remove the line or reject the call.")
-        if minor >= _TOO_LARGE:
-            most = cls(minor=_TOO_LARGE - 1, currency=currency).plain
+        if minor >= MONEY_ENDS:
+            most = cls(minor=MONEY_ENDS - 1, currency=currency).plain
             raise MoneyRefused(f"{quoted(text)} is more than any amount of {currency} here; the most is {most}.")
         return cls(minor=minor, currency=currency)
 

@@ -1,5 +1,6 @@
 """Text of strangers inside our own sentences: short, on one line, with nothing invisible in it."""
 
+import json
 import unicodedata
 
 #: Controls, format characters (bidi, zero width, tags), halves of characters, private, unassigned, line separators.
@@ -20,7 +21,18 @@ def is_hidden(char: str) -> bool:
 
 def visible(text: str) -> str:
     """The text with every hidden character spelled out by its number, as Rust and JavaScript write it."""
-    return "".join(f"\\u{{{ord(char):04x}}}" if is_hidden(char) else char for char in text)
+    return text.translate({ord(char): f"\\u{{{ord(char):04x}}}" for char in set(text) if is_hidden(char)})
+
+
+def visible_lines(text: str) -> str:
+    """The same for each of its lines, which stay lines: for a terminal, whose cursor nobody else may move."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def visible_json(document: str) -> str:
+    """JSON text whose hidden characters are JSON's own escapes: whoever parses it reads the same."""
+    hidden = {char for char in set(document) if is_hidden(char) and char != "\n"}  # outside of texts: a line break
+    return document.translate({ord(char): json.dumps(char)[1:-1] for char in hidden})
 
 
 def quoted(text: str, limit: int = 60) -> str:

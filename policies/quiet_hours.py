@@ -10,8 +10,8 @@ from policies.plain_text import quoted
 from policies.slack_ids import UserId
 from policies.values import Frozen
 
-Weekday = Annotated[int, Field(ge=0, le=6)]
 _DAY = timedelta(days=1)
+_SUNDAY = 6
 
 
 def existing_zone(zone: str) -> str:
@@ -37,6 +37,13 @@ def _wall(text: str) -> str:
     return text
 
 
+def _weekday(number: int) -> int:
+    if not 0 <= number <= _SUNDAY:
+        raise ValueError(f"{number} is not a weekday; Monday is 0 and Sunday is 6")
+    return number
+
+
+Weekday = Annotated[int, AfterValidator(_weekday)]
 WallTime = Annotated[str, AfterValidator(_wall)]
 
 

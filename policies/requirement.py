@@ -1,14 +1,18 @@
 """What one call needs before it may run, with the sentences a reviewer reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal, Self
 
-from policies.money import Money
+from policies.money import Money, total
 from policies.risk import Mode, Risk
 from policies.values import Frozen
 
 #: The tier of whatever nobody wrote a rule for, and of every rule that failed.
 STRICTEST_TIER = "strictest"
+
+
+class TiersMixed(ValueError):
+    """A rule asked two tiers about one call; the text names both and says what to write."""
 
 
 class Spending(Frozen):
@@ -70,10 +74,25 @@ class Requirement(Frozen):
     def counting(self, label: str, amount: Money) -> Self:
         """Add to the run's running sum `label`, which later rules read with `so_far.in_run(label)`.
 
-        The amount is also what personal limits are compared with, unless `worth` says otherwise.
+        What is counted, all labels together, is also what personal limits are compared with, unless `worth` says
+        otherwise; it must where labels count different currencies.
+
+        Raises:
+            CurrencyMixed: this label counts another currency already. What is forbidden stays so and raises nothing.
         """
-        update = {"counts": {**self.counts, label: amount}, "amount": self.amount or amount}
+        if self.mode is Mode.FORBIDDEN:
+            return self
+        counts = {**self.counts, label: self.counts[label] + amount if label in self.counts else amount}
+        alone = self.amount is None or self.counts_alone
+        currency = self.amount.currency if self.amount is not None else amount.currency
+        update = {"counts": counts, "amount": _counted(counts, currency) if alone else self.amount}
         return self.model_copy(update=update)
+
+    @property
+    def counts_alone(self) -> bool:
+        """Whether personal limits are compared with what is counted, because no `worth` said otherwise."""
+        amount = self.amount
+        return bool(self.counts) and amount is not None and amount == _counted(self.counts, amount.currency)
 
     def worth(self, amount: Money) -> Self:
         """Compare reviewers' personal limits with this amount, such as the sum of the whole run."""
@@ -92,10 +111,35 @@ class Requirement(Frozen):
         return self.model_copy(update={"mode": Mode.FORBIDDEN, "reasons": (*self.reasons, because)})
 
     def needs(self, tier: str, *, reviewers: int = 1, because: str | None = None, confirm: bool = False) -> Self:
-        """Ask this many different people of a tier of `reviewers.toml`; `confirm` asks each twice."""
+        """Ask this many different people of a tier of `reviewers.toml`; `confirm` asks each twice.
+
+        A second `needs` never asks for less: the higher number and the second look stay.
+
+        Raises:
+            TiersMixed: another tier was named before. What is forbidden stays so and raises nothing.
+        """
         reasons = (*self.reasons, because) if because and self.mode is Mode.HUMAN else self.reasons
-        update = {"tier": tier, "reviewers": reviewers, "reasons": reasons, "confirm": confirm}
-        return self.model_copy(update=update)
+        if reviewers >= 1:  # fewer are nonsense, which the judge must see
+            reviewers = max(reviewers, self.reviewers)
+        update = {"tier": self._tier(tier), "reviewers": reviewers, "reasons": reasons}
+        return self.model_copy(update={**update, "confirm": confirm or self.confirm})
+
+    def _tier(self, tier: str) -> str:
+        named = {self.tier, tier} if "tier" in self.model_fields_set else {tier}
+        if STRICTEST_TIER in named:
+            return STRICTEST_TIER
+        if len(named) > 1 and self.mode is not Mode.FORBIDDEN:
+            raise TiersMixed(
+                f"A call asks one tier, not both {self.tier} and {tier}. Name the stricter one, or a tier of"
+                " reviewers.toml that holds the people of both."
+            )
+        return tier
+
+
+def _counted(counts: Mapping[str, Money], currency: str) -> Money | None:
+    """The sum of what is counted in a currency, under all labels."""
+    amounts = [amount for amount in counts.values() if amount.currency == currency]
+    return total(amounts) if amounts else None
 
 
 class Standing(Frozen):
@@ -105,15 +149,3 @@ class Standing(Frozen):
     approved_by: tuple[str, ...] = ()
     missing: int = 0
     sentence: str
-
-
-def unruled(tool: str, why: str, resources: Sequence[str] = ()) -> Requirement:
-    """What a call needs that no rule could judge: a person of the strictest tier, told why."""
-    return Requirement(
-        radius=f"{tool}: no rule",
-        resources=tuple(resources),
-        tier=STRICTEST_TIER,
-        reviewers=1,
-        confirm=True,
-        reasons=(why,),
-    )

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Any, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
+from typing_extensions import override
 
 from policies.canaries import Canaries
 from policies.money import Money, MoneyRefused
@@ -34,6 +35,20 @@ class Tier(Frozen):
     limits: dict[str, str] = {}
     rotate: int | None = Field(default=None, ge=1)
 
+    def limits_of(self, user: str, own: Mapping[str, str]) -> Sequence[Mapping[str, str]]:  # noqa: ARG002 - see below
+        """The limits of a member by currency, once for each way into this tier; `own` are those of the person."""
+        return ({**self.limits, **own},)
+
+
+class TierOfDay(Tier):
+    """A tier with its stand-ins. `lent` are the limits of whoever stands in, by entry; empty: their own."""
+
+    lent: dict[UserId, tuple[dict[str, str], ...]]
+
+    @override
+    def limits_of(self, user: str, own: Mapping[str, str]) -> Sequence[Mapping[str, str]]:
+        return [{**self.limits, **own, **lent} for lent in self.lent.get(user, ({},))]
+
 
 class Profile(Frozen):
     """A person the file knows by name. `limits` are amounts by currency, as typed: `{ EUR = "250.00" }`."""
@@ -45,8 +60,8 @@ class Profile(Frozen):
 class StandIn(Frozen):
     """`by` belongs to every tier of `for` from the first to the last date, both included, in the zone of the deadlines.
 
-    The stand-in keeps own personal limits, unless `limits` gives others for these days. Whoever is away may still
-    decide, but is not notified.
+    The stand-in keeps own personal limits, unless `limits` gives others for these tiers and days. Whoever is away may
+    still decide, but is not notified.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
@@ -130,18 +145,9 @@ class Reviewers(Frozen):
         active = [one for one in self.standins if one.first <= day <= one.last]
         if not active:
             return self
-        tiers = {
-            name: tier.model_copy(
-                update={"users": (*tier.users, *(one.by for one in active if one.away in tier.users))}
-            )
-            for name, tier in self.tiers.items()
-        }
-        people = dict(self.people)
-        for one in active:
-            known = people.get(one.by, Profile(name=one.by))
-            people[one.by] = known.model_copy(update={"limits": {**known.limits, **one.limits}})
+        tiers = {name: _of_day(tier, active) for name, tier in self.tiers.items()}
         away = tuple(dict.fromkeys(one.away for one in active))
-        return self.model_copy(update={"tiers": tiers, "people": people, "away": away})
+        return self.model_copy(update={"tiers": tiers, "away": away})
 
     def at(self, now: datetime, zone: str) -> "Reviewers":
         """The same people, with those marked whose quiet hours hold at this instant; `zone` is the team's."""
@@ -176,7 +182,7 @@ class Reviewers(Frozen):
     def limit_of(self, user: str, tiers: Iterable[Tier], currency: str) -> Money | None:
         """The highest amount this user may decide in these tiers; None when no limit was set, which allows nothing."""
         own = self.people[user].limits if user in self.people else {}
-        sources = [own] if currency in own else [tier.limits for tier in tiers]
+        sources = [limits for tier in tiers for limits in tier.limits_of(user, own)]
         amounts = [_limit(user, currency, limits[currency]) for limits in sources if currency in limits]
         return max(amounts, key=lambda amount: amount.minor, default=None)
 
@@ -193,6 +199,18 @@ class Reviewers(Frozen):
         yield from ((f"tiers.{name}", tier.limits) for name, tier in self.tiers.items())
         yield from ((f"people.{user}", person.limits) for user, person in self.people.items())
         yield from ((f"standins.{one.by}", one.limits) for one in self.standins)
+
+
+def _of_day(tier: Tier, active: Sequence[StandIn]) -> Tier:
+    """A tier with those in it who stand in for its users; a limit that came with an entry reaches no other tier."""
+    entries = [one for one in active if one.away in tier.users]
+    if not entries:
+        return tier
+    lent: dict[str, tuple[dict[str, str], ...]] = {one.by: ({},) for one in entries if one.by in tier.users}
+    for one in entries:
+        lent[one.by] = (*lent.get(one.by, ()), one.limits)
+    users = tuple(dict.fromkeys((*tier.users, *lent)))
+    return TierOfDay.model_validate({**dict(tier), "users": users, "lent": lent})
 
 
 #: The tables and keys of `reviewers.toml` that say who; `deadlines` and `budgets` say when and how often.

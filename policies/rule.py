@@ -86,7 +86,8 @@ def rule(
     `undo` says in words how the effect is taken back. A rule must be pure: it is called several times.
 
     Raises:
-        ValueError: when a reversible tool does not say how it is undone, or a reading one says so.
+        ValueError: when a reversible tool does not say how it is undone, or a reading one says so; when the function
+            is async or a generator.
     """
     if risk is Risk.REVERSIBLE and undo is None:
         raise ValueError("A reversible tool needs undo=, a sentence that says how its effect is taken back.")
@@ -94,6 +95,7 @@ def rule(
         raise ValueError("A tool that only reads has nothing to undo; leave undo= out.")
 
     def declare(judge: Callable[[Ask[A, F], Spend], Requirement]) -> Rule:
+        _must_return(judge)
         try:
             source = inspect.getsource(judge)
         except OSError:  # typed at a prompt: no source, so the name must do
@@ -110,3 +112,12 @@ def rule(
         )
 
     return declare
+
+
+def _must_return(judge: Callable[..., Any]) -> None:
+    deferred = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+    if any(is_one(judge) for is_one in deferred):
+        raise ValueError(
+            f"The rule {judge.__name__} must return its Requirement at once: write a plain def without await and yield."
+            " What must be looked up belongs in the check= of its action, which gives it to the rule as facts."
+        )

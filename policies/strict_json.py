@@ -55,6 +55,8 @@ def write_json(value: object) -> str:
         return "{" + ",".join(f"{_text(key)}:{write_json(element)}" for key, element in pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(write_json(element) for element in value) + "]"
+    if isinstance(value, set | frozenset):  # in no order of its own, and another one in every process
+        return "[" + ",".join(sorted(write_json(element) for element in value)) + "]"
     if isinstance(value, Decimal):
         return str(value)  # JSON's own notation for every finite decimal
     if isinstance(value, bool | int | None):

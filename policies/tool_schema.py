@@ -6,6 +6,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import DecimalSchema, FloatSchema
 
+from policies.bound_places import misplaced_bounds
+
 
 class SchemaRefused(TypeError):
     """An argument model cannot be told to a model or read without loss; the text says what to declare instead."""
@@ -15,11 +17,25 @@ def tool_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of a tool's arguments, with the docstrings and descriptions of its fields.
 
     Raises:
-        SchemaRefused: for fields that are open mappings or binary floating point.
+        SchemaRefused: for fields that are open mappings or binary floating point, and for bounds that do nothing.
     """
+    for sentence in misplaced_bounds(model):
+        raise SchemaRefused(sentence)
     schema: dict[str, Any] = model.model_json_schema(schema_generator=_Generator)
     _close(schema, model.__name__)
     return schema
+
+
+def facts_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of the facts of a rule, which no model is told; mappings may be open.
+
+    Raises:
+        SchemaRefused: for fields that are binary floating point.
+    """
+    try:
+        return model.model_json_schema(schema_generator=_Generator)
+    except SchemaRefused as error:
+        raise SchemaRefused(f"{model.__name__}: {error}") from None
 
 
 class _Generator(GenerateJsonSchema):

@@ -12,7 +12,7 @@ from approvals.canaries import AGENT as RESERVED
 from approvals.errors import ApprovalsError
 from approvals.queue import JobTimeout
 from policies.risk import Risk
-from policies.rule import Rule
+from policies.rule import NoFacts, Rule
 from worker.actions import Action, Lookup
 from worker.agent_tools import inner_agent, tamed
 from worker.door import Door, Gated, gated
@@ -163,6 +163,7 @@ def _prepared(agent: Agent[Any], tool: FunctionTool, rules: Mapping[str, Rule], 
     check_secrets(who, tool)
     rule = rules.get(tool.name)
     _check_arguments(who, tool, rule)
+    _check_facts(who, tool, rule)
     if rule is not None and rule.risk is Risk.READ_ONLY:
         if isinstance(tool, Action):
             raise AgentRefused(
@@ -194,6 +195,20 @@ def _check_arguments(who: str, tool: FunctionTool, rule: Rule | None) -> None:
         raise AgentRefused(
             f"{who}: {tool.name} takes {_place(tool.arguments)}, but its rule in {rule.module} judges"
             f" {_place(rule.arguments)}. Use one argument model for both.",
+            see="rules",
+        )
+
+
+def _check_facts(who: str, tool: FunctionTool, rule: Rule | None) -> None:
+    """Without facts every call of the tool would ask the strictest tier, whatever its rule says."""
+    if rule is None or rule.risk is Risk.READ_ONLY or issubclass(NoFacts, rule.facts):
+        return
+    if not isinstance(tool, Action) or tool.check is None:
+        facts = rule.facts.__name__
+        raise AgentRefused(
+            f"{who}: the rule of {tool.name} in {rule.module} wants the facts {facts}, but nothing looks them up, so it"
+            f" could never judge a call. Write @action({rule.arguments.__name__}, check=...), an async function that"
+            f" takes the arguments and returns {facts}; or leave the facts out of the rule.",
             see="rules",
         )
 

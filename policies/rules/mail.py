@@ -41,7 +41,9 @@ def send_email(ask: Ask[SendEmail, MailFacts], so_far: Spend) -> Requirement:  #
     """A person reads every mail; many recipients are asked of a stricter tier, twice."""
     recipients = ask.args.recipients
     addresses = [ask.facts.address_of[name] for name in recipients if name in ask.facts.address_of]
-    need = Requirement(radius=_radius(addresses), resources=tuple(recipients))
+    # A refusal is remembered for who was meant, however the address is spelled.
+    meant = [ask.facts.address_of.get(name, name) if "@" in name else name for name in recipients]
+    need = Requirement(radius=_radius(addresses), resources=tuple(dict.fromkeys([*meant, *recipients])))
     for objection in _objections(recipients, ask.facts):
         need = need.forbid_when(True, objection)
     if need.mode is Mode.FORBIDDEN:

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from lawbook import TOML
 from policies.deadlines import LONGEST_S, Deadlines, ttl_seconds
+from policies.law import LawRefused, load_law
 from policies.risk import Risk
 
 OFFICE = Deadlines(zone="Europe/Berlin", holidays="DE")
@@ -83,3 +85,36 @@ def test_deciding_and_running_never_take_more_than_a_day(
 def test_settings_that_cannot_work_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Deadlines.model_validate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('opens = "09:00+01:00"', 'opens: "09:00+01:00" is not a time of day; write for example 22:00.'),
+        ('opens = "9:00"', 'opens: "9:00" is not a time of day; write for example 22:00.'),
+        ('closes = "24:00"', 'closes: "24:00" is not a time of day; write for example 22:00.'),
+        ("weekdays = [7]", "weekdays.0: 7 is not a weekday; Monday is 0 and Sunday is 6."),
+        ("weekdays = [1, 2, 3, 4, 5, 6, 7]", "weekdays.6: 7 is not a weekday; Monday is 0 and Sunday is 6."),
+    ],
+)
+def test_hours_that_would_stop_every_call_are_refused_with_what_to_write(line: str, sentence: str) -> None:
+    with pytest.raises(LawRefused) as refused:
+        load_law(["policies.rules"], f"{TOML}\n[deadlines]\n{line}\n")
+    assert str(refused.value) == f"reviewers.toml, deadlines.{sentence}"
+
+
+def cut(lines: str) -> list[str]:
+    """What the notes say about times that are cut."""
+    notes = load_law(["policies.rules"], f"{TOML}\n[deadlines]\n{lines}\n").notes()
+    return [note.partition(", but with ")[0] for note in notes if ", but with " in note]
+
+
+def test_a_time_that_holding_cuts_is_noted_where_the_file_made_it_so() -> None:
+    assert cut("lapse_minutes = 1439") == [
+        "reviewers.toml: business_minutes is 15",
+        "reviewers.toml: outside_minutes is 240",
+        "reviewers.toml: undo_minutes is 1440",
+    ]
+    assert cut("outside_minutes = 1400") == ["reviewers.toml: outside_minutes is 1400"]
+    assert cut("ttl_seconds = 86400\nlapse_minutes = 1439") == ["reviewers.toml: ttl_seconds is 86400"]
+    assert cut('opens = "08:00"') == []  # a day, less the hour in which an approval may run, is what everybody has

@@ -361,6 +361,17 @@ def test_a_model_that_the_factory_chose_is_watched_as_well() -> None:
     assert type(loaded.root.model).__name__ == "WatchedModel"
 
 
+@pytest.mark.parametrize("remembers_s", [0, -1, float("nan")])
+def test_a_provider_remembers_for_some_time_or_for_ever(remembers_s: float) -> None:
+    async def ship(ctx: ActionContext, args: Ship) -> None:
+        """Send."""
+
+    with pytest.raises(ValueError, match="give it seconds, or None for ever"):
+        action(Ship, remembers_s=remembers_s)(ship)
+    assert action(Ship, remembers_s=None)(ship).remembers_s is None
+    assert action(Ship)(ship).remembers_s == 24 * 3600
+
+
 @pytest.mark.parametrize("timeout_s", [0, -1, 481])
 def test_an_action_may_not_take_longer_than_a_job(timeout_s: float) -> None:
     async def ship(ctx: ActionContext, args: Ship) -> None:

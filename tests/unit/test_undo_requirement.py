@@ -62,7 +62,7 @@ def test_the_higher_number_of_people_holds(then: int, now: int) -> None:
 
 
 def test_the_tier_of_now_holds_but_the_strictest_stays() -> None:
-    assert need(HUMAN, HUMAN.needs("leads")).tier == "leads"
+    assert need(HUMAN, Requirement(radius="labels", tier="leads")).tier == "leads"
     assert need(HUMAN.needs(STRICTEST_TIER), HUMAN).tier == STRICTEST_TIER
 
 

@@ -9,7 +9,7 @@ import pytest
 from policies import rules
 from policies.deadlines import Deadlines, in_business_hours, ttl_seconds
 from policies.law import load_law
-from policies.money import eur
+from policies.money import Money, eur
 from policies.person import Person
 from policies.requirement import Requirement
 from policies.reviewers import Refusal, Reviewers, ReviewersRefused, may_decide, may_start
@@ -164,3 +164,43 @@ def test_sydney_works_while_berlin_sleeps() -> None:
     at = datetime(2026, 10, 23, 0, 30, tzinfo=UTC)
     assert in_business_hours(Deadlines(zone="Australia/Sydney"), at)
     assert not in_business_hours(Deadlines(zone="Europe/Berlin"), at)
+
+
+OWN = """
+[people.U0001]
+name = "Bruno"
+limits = { EUR = "250.00" }
+"""
+
+
+def lent(*entries: tuple[str, str]) -> Reviewers:
+    """Bruno of billing stands in, all December, for these people with these limits (empty: his own)."""
+    text = 'team = "T0000HOME"\nstrictest = "leads"\n[tiers.billing]\nusers = ["U0001", "U0002"]\n'
+    text += '[tiers.leads]\nusers = ["U0003", "U0004"]\nlimits = { EUR = "1.00" }\n' + OWN
+    for absent, limit in entries:
+        text += f'[[standins]]\nfor = "{absent}"\nby = "U0001"\nfrom = "2026-12-01"\nto = "2026-12-31"\n'
+        text += f'limits = {{ EUR = "{limit}" }}\n' if limit else ""
+    return Reviewers.from_toml(text).on(date(2026, 12, 5))
+
+
+def limits(people: Reviewers) -> tuple[Money | None, Money | None]:
+    """What Bruno may decide in billing and in leads."""
+    tiers = people.tiers
+    return people.limit_of("U0001", [tiers["billing"]], "EUR"), people.limit_of("U0001", [tiers["leads"]], "EUR")
+
+
+def test_the_limits_of_a_stand_in_hold_in_the_tiers_of_whom_they_stand_in_for() -> None:
+    assert limits(lent(("U0003", "5000.00"))) == (eur(250), eur(5000))
+    assert limits(lent(("U0003", "5000.00"), ("U0002", "100.00"))) == (eur(250), eur(5000))
+    assert limits(lent(("U0003", "5000.00"), ("U0002", "400.00"))) == (eur(400), eur(5000))
+    assert limits(lent(("U0003", "100.00"))) == (eur(250), eur(100))
+
+
+def test_of_two_entries_for_one_tier_the_higher_limit_holds() -> None:
+    assert limits(lent(("U0003", "5000.00"), ("U0004", "100.00"))) == (eur(250), eur(5000))
+    assert limits(lent(("U0003", "100.00"), ("U0004", ""))) == (eur(250), eur(250))
+
+
+def test_what_a_stand_in_is_lent_cannot_be_written_into_a_tier() -> None:
+    with pytest.raises(ReviewersRefused, match=r"tiers\.billing\.lent"):
+        Reviewers.from_toml(TOML.replace("[tiers.billing]", "[tiers.billing]\nlent = {}"))
