@@ -2,11 +2,12 @@
 
 import hmac
 from collections.abc import Sequence
+from typing import Any
 
 from approvals import codec
 from approvals.drifts import Drift, counted
 from approvals.kept import kept
-from approvals.lifecycle import Cause
+from approvals.lifecycle import Cause, State
 from approvals.marks import marked
 from approvals.models import BatchLease, Call, CallContent, Decision, Person
 from approvals.outcomes import Answer, Outcome
@@ -28,6 +29,17 @@ class Calls(Room):
     def of_pause(self, run_id: str, pause: int) -> list[Call]:
         """All calls of a pause, by number."""
         return load_calls(self, self.members(self.keys.pause_calls(run_id, pause)))
+
+    def states(self, run_id: str, pauses: int) -> list[State]:
+        """The states of all calls of a run's pauses. Nothing of them is opened, so none can hide the others."""
+        keys = [key for pause in range(1, pauses + 1) for key in self.members(self.keys.pause_calls(run_id, pause))]
+
+        def asked(pipe: Any) -> None:
+            for key in keys:
+                pipe.hget(self.keys.call(key), "state")
+
+        found = self.together(asked) if keys else []
+        return [State(state.decode()) for state in found if state]
 
     def approve(
         self, key: str, *, version: int, decision: Decision, person: Person, generation: int | None = None
@@ -98,18 +110,17 @@ class Calls(Room):
         seal: str,
         drift: bool,
         rejected: str | None = None,
-        auto: bool = False,
     ) -> Answer:
         """The worker has checked an edit: commit its content and seal; detail: verdict, missing.
 
-        Without drift the editor's approval counts, and alone when the law asks nobody any more (`auto`). With
-        drift it is dropped and the editor is told. `rejected` is the sentence of a law that forbids the edit.
+        Without drift the editor's approval counts. With drift it is dropped and the editor is told. `rejected` is
+        the sentence of a law that forbids the edit.
         """
         run = self.run_of(key)
         if not run:
             return Answer(Outcome.NOT_FOUND)
         blob = self.seal(codec.CALL, key, version, content.model_dump_json(), run=run)
-        needed = 1 if auto else content.requirement.reviewers
+        needed = content.requirement.reviewers
         counts = codec.counts_text(content.requirement)
         law = content.requirement.law
         told = kept(self, key, version, content, run=run)

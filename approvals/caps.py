@@ -1,6 +1,6 @@
 """What a claim reserves: amounts by cap and key, counted per call so that taking and giving back are idempotent."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -25,17 +25,40 @@ class Reservation(NamedTuple):
         return self.place.split(":")[-3]
 
 
+class Held(Mapping[tuple[str, str, str], int]):
+    """Minor units that other calls hold, by cap, currency and key. Notes in `read`, by place, what was looked at.
+
+    What a judgement rests on must still be so when its call is claimed, and what it did not look at need not.
+    """
+
+    __slots__ = ("_found", "_read")
+
+    def __init__(self, found: Mapping[tuple[str, str, str], tuple[str, int]], read: dict[str, int]) -> None:
+        self._found, self._read = found, read
+
+    def __getitem__(self, wanted: tuple[str, str, str]) -> int:
+        place, minor = self._found[wanted]
+        self._read[place] = minor
+        return minor
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
 class Caps(Room):
     """What is held of caps by now; written by the claim and given back by whatever undoes it."""
 
     __slots__ = ()
 
     def held(
-        self, requirements: Iterable[Requirement], *, run: str, without: str = ""
-    ) -> dict[tuple[str, str, str], int]:
-        """Minor units by (cap, currency, key) for everything these requirements would spend from.
+        self, requirements: Iterable[Requirement], *, run: str, without: str = "", read: dict[str, int] | None = None
+    ) -> Held:
+        """What is held of everything these requirements would spend from.
 
-        `without` is a call whose own reservation is left out.
+        `without` is a call whose own reservation is left out. What is looked at of the answer goes into `read`.
         """
         day = datetime.fromtimestamp(self.now() / 1000, UTC).date().isoformat()
         takes = {
@@ -51,7 +74,14 @@ class Caps(Room):
         rows = self.together(queue) if takes else []
         own = without.encode()
         sums = (sum(int(minor) for call, minor in row.items() if call != own) for row in rows)
-        return dict(zip(takes, sums, strict=True))
+        found = {of: (place, minor) for (of, place), minor in zip(takes.items(), sums, strict=True)}
+        return Held(found, {} if read is None else read)
+
+
+def is_over(place: str, day: str) -> bool:
+    """Whether this place counts for another day than this one, so that nothing is taken from it any more."""
+    window = place.rpartition(":")[2]
+    return window.startswith("day-") and window != f"day-{day}"
 
 
 def reservations(keys: Keys, requirement: Requirement, *, run: str, day: str) -> Iterator[Reservation]:

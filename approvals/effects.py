@@ -1,10 +1,11 @@
 """The verbs of the gate: one claim, one intent, one receipt for each effect."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from approvals import at_work, codec
-from approvals.caps import reservations
+from approvals.caps import is_over, reservations
 from approvals.kept import kept
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, CallContent, Claim, Person
@@ -12,6 +13,8 @@ from approvals.outcomes import Answer, Outcome
 from approvals.reading import load_call
 from approvals.replicas import NotReplicated
 from approvals.room import Room
+
+NOTHING_READ: Mapping[str, int] = MappingProxyType({})
 
 
 class Effects(Room):
@@ -29,13 +32,15 @@ class Effects(Room):
         ttl_ms: int,
         people: Sequence[Person],
         day: str,
+        read: Mapping[str, int] = NOTHING_READ,
     ) -> tuple[Answer, Claim | None]:
         """Take one approved call for one execution, reserving its caps.
 
         `seal` is what the caller recomputed, `people` the fresh snapshots of all who approved, `day` the day that
-        daily caps count in. Refusals, in this order: FROZEN, LEASE_LOST, WRONG_STATE, LAPSED (the call is
-        expired by this very script), STALE_VERSION, STALE_PERSON, CAP_REACHED. While replicas are
-        missing it is FROZEN as well.
+        daily caps count in, `read` what the judgement behind it was told that others hold of caps, by place.
+        Refusals, in this order: FROZEN, LEASE_LOST, WRONG_STATE, LAPSED (the call is expired by this very script),
+        STALE_VERSION, STALE_PERSON, CAPS_MOVED (judge it again), CAP_REACHED. While replicas are missing it is
+        FROZEN as well.
 
         Raises:
             CurrencyMixed: a rule limits one currency and spends another.
@@ -43,6 +48,8 @@ class Effects(Room):
         call = load_call(self, key)
         if call is None:
             return Answer(Outcome.NOT_FOUND), None
+        if any(is_over(place, day) for place in read):
+            return Answer(Outcome.CAPS_MOVED), None
         takes = list(reservations(self.keys, call.content.requirement, run=call.run, day=day))
         try:
             answer = self.ask(
@@ -55,6 +62,8 @@ class Effects(Room):
                 ttl_ms,
                 len(people),
                 *(part for person in people for part in (person.user, codec.person_text(person))),
+                len(read),
+                *(part for place in read.items() for part in place),
                 len(takes),
                 *(part for take in takes for part in take),
             )

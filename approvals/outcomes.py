@@ -21,6 +21,7 @@ class Outcome(StrEnum):
     LEASE_LOST = "lease_lost"
     LAPSED = "lapsed"  # execute_by, or the 24 hours, passed
     CAP_REACHED = "cap_reached"  # detail: cap, key, limit, used
+    CAPS_MOVED = "caps_moved"  # others hold more or less of a cap than when the call was judged: judge it again
     FROZEN = "frozen"
     WRONG_STATE = "wrong_state"  # this verb is not allowed from this state; detail: state
 

@@ -24,14 +24,20 @@ class Precondition(BaseModel):
 
     @classmethod
     def over(cls, sentence: str, rows: Sequence[Mapping[str, Any]], *, key: str, material: Sequence[str]) -> Self:
-        """Keep the material columns of each row under its id."""
-        kept: dict[str, Row] = {
-            str(row[key]): {
+        """Keep the material columns of each row under its id.
+
+        Raises:
+            ValueError: two rows have one id, and only one of them would be watched.
+        """
+        kept: dict[str, Row] = {}
+        for row in rows:
+            name = str(row[key])
+            if name in kept:
+                raise ValueError(f"Two rows have the {key} {name}; name rows by a column that tells them apart.")
+            kept[name] = {
                 column: value if isinstance(value := row[column], str | int | bool | None) else str(value)
                 for column in material
             }
-            for row in rows
-        }
         return cls(sentence=sentence, rows=kept)
 
     @property

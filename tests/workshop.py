@@ -108,6 +108,7 @@ class Shop:
     check_fails: bool = False
     before_check: Exception | None = None
     timeout_s: float = 5.0
+    remembers_s: float | None = 24 * 3600.0
     found: Callable[[str], Any] = lambda key: None  # noqa: ARG005
     undone: list[tuple[str, Any, str, str | None]] = field(default_factory=list)
     before_undo: Callable[[], Any] = lambda: None
@@ -137,7 +138,14 @@ class Shop:
         async def show_label(ask: Ask[Label, Any]) -> Preview:
             return Preview(headline=f"Label {ask.args.item}")
 
-        @action(Ship, check=check_stock, preview=preview, reconcile=look_for, timeout_s=self.timeout_s)
+        @action(
+            Ship,
+            check=check_stock,
+            preview=preview,
+            reconcile=look_for,
+            timeout_s=self.timeout_s,
+            remembers_s=self.remembers_s,
+        )
         async def ship(ctx: ActionContext, args: Ship) -> dict[str, Any]:
             """Send items away for good."""
             waits = self.before_effect()
@@ -156,7 +164,14 @@ class Shop:
         async def look_if_peeled(ctx: ActionContext, args: Label, receipt: Any) -> Any:
             return self.found_undone(ctx.idempotency_key)
 
-        @action(Label, preview=show_label, undo=peel, undone=look_if_peeled, timeout_s=self.timeout_s)
+        @action(
+            Label,
+            preview=show_label,
+            undo=peel,
+            undone=look_if_peeled,
+            timeout_s=self.timeout_s,
+            remembers_s=self.remembers_s,
+        )
         async def label(ctx: ActionContext, args: Label) -> None:
             """Stick a label on an item."""
             self.done.append(("label", args.item, ctx.idempotency_key))

@@ -24,6 +24,8 @@ R = TypeVar("R")
 DEFAULT_TIMEOUT_S = 60.0
 #: What fits into one job beside everything else. Longer work is started by an action and finished elsewhere.
 LONGEST_TIMEOUT_S = 480.0
+#: As long as payment providers commonly keep idempotency keys; a table of one's own keeps them for ever (None).
+REMEMBERS_S = 24 * 3600.0
 
 
 class NothingHappened(Exception):
@@ -44,6 +46,10 @@ class CannotTell(Exception):
 class ActionContext:
     """What an action may know about its call. Give `idempotency_key` to the provider; it never changes.
 
+    `facts` is what `check` had found when it was decided, read back from what was sealed: an action that changes
+    something by name holds it against what it is about to touch, where nobody can come between, and raises
+    `NothingHappened` when they differ. None for a tool without a check, and for an undo, which has its receipt.
+
     An undo is an effect with a key of its own; `undoes` is then the key of what it takes back.
     """
 
@@ -53,6 +59,7 @@ class ActionContext:
     requester: str
     tenant: str
     undoes: str | None = None
+    facts: Any = None
 
 
 @dataclass
@@ -72,6 +79,7 @@ class Action(FunctionTool):
     undo: Callable[[ActionContext, Any, Any], Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
     undone: Callable[[ActionContext, Any, Any], Awaitable[Any]] | None = field(default=None, kw_only=True, repr=False)
     timeout_s: float = field(default=DEFAULT_TIMEOUT_S, kw_only=True)
+    remembers_s: float | None = field(default=REMEMBERS_S, kw_only=True)
 
 
 def action(
@@ -83,6 +91,7 @@ def action(
     undo: Callable[[ActionContext, A, Any], Awaitable[Any]] | None = None,
     undone: Callable[[ActionContext, A, Any], Awaitable[Any]] | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
+    remembers_s: float | None = REMEMBERS_S,
 ) -> Callable[[Callable[[ActionContext, A], Awaitable[R]]], Action]:
     """Make an async function a gated tool. It may take at most `timeout_s` seconds; later nobody knows.
 
@@ -92,6 +101,9 @@ def action(
     `undo(ctx, args, receipt)` takes an effect back, once, on a person's word; `receipt` is what the effect returned,
     as plain JSON values. It returns and raises what an action does. `undone(ctx, args, receipt)` is asked when nobody
     saw how an undo ended: what says that it happened, None when nothing does.
+
+    Where `reconcile` and `undone` look, an effect can be found for `remembers_s` seconds after it was begun, None for
+    ever. Later their None says nothing, and a person in ops is asked.
     """
 
     def declare(effect: Callable[[ActionContext, A], Awaitable[R]]) -> Action:
@@ -101,6 +113,8 @@ def action(
             raise ValueError(
                 f"The action {name} has timeout_s={timeout_s:g}; give it 1 to {LONGEST_TIMEOUT_S:g} seconds."
             )
+        if remembers_s is not None and not remembers_s > 0:
+            raise ValueError(f"The action {name} has remembers_s={remembers_s:g}; give it seconds, or None for ever.")
         parts = {"check": check, "preview": preview, "reconcile": reconcile, "undo": undo, "undone": undone}
         for part, function in parts.items():
             if function is not None:
@@ -124,6 +138,7 @@ def action(
             undo=undo,
             undone=undone,
             timeout_s=timeout_s,
+            remembers_s=remembers_s,
         )
 
     return declare

@@ -1,11 +1,16 @@
 """Code of the team's that only looks, given so much time and no more, whatever it does about being stopped."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 #: So long what was stopped may clean up after itself; then it is left behind, to end with the job's event loop.
 CLEANS_UP_S = 1.0
+#: The longest one check or preview of a call is waited for when the call is to be asked about.
+CHECK_S = 20.0
+#: All those of one turn together, well below a job's time; each may still take a moment when this is used up.
+TURN_S, MOMENT_S = 180.0, 0.5
 
 T = TypeVar("T")
 
@@ -14,7 +19,7 @@ class NoAnswer(Exception):
     """It gave none; the text says why, as the end of a sentence."""
 
 
-async def bounded(work: Coroutine[Any, Any, T], *, seconds: float, what: str) -> T:
+async def bounded(work: Awaitable[T], *, seconds: float, what: str) -> T:
     """What `work` gives within so many seconds. What it gives later, or on being stopped, counts for nothing.
 
     It runs in a task of its own: one that swallows its cancellation, or goes on after it, keeps nobody waiting.
@@ -35,6 +40,17 @@ async def bounded(work: Coroutine[Any, Any, T], *, seconds: float, what: str) ->
     if task.cancelled():
         raise NoAnswer(f"{what} raised CancelledError")
     return task.result()
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the checks and previews of one turn are waited for; begins when it is made, in an event loop."""
+
+    until: float = field(default_factory=lambda: asyncio.get_running_loop().time() + TURN_S)
+
+    def seconds(self) -> float:
+        """What the next of them may take."""
+        return max(MOMENT_S, min(CHECK_S, self.until - asyncio.get_running_loop().time()))
 
 
 def _seen(task: "asyncio.Future[Any]") -> None:

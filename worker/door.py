@@ -1,6 +1,5 @@
 """One gated tool as the engine knows it: how its arguments are read, checked, shown and run."""
 
-import copy
 import dataclasses
 import json
 from collections.abc import Awaitable, Callable
@@ -10,14 +9,20 @@ from typing import Any
 from agents import Agent, FunctionTool, RunConfig
 from agents.tool_context import ToolContext
 from agents.usage import Usage
-from jsonschema import Draft202012Validator
 
-from approvals.models import Call
-from policies.arguments import Arguments, ArgumentsRefused, canonical_text, read_arguments, read_json
+from approvals.models import Call, CallContent
+from policies.arguments import (
+    Arguments,
+    ArgumentsRefused,
+    canonical_text,
+    place_of_difference,
+    read_arguments,
+)
 from policies.rule import Rule
-from policies.strict_json import step, write_json
+from policies.strict_json import write_json
 from worker.actions import DEFAULT_TIMEOUT_S, Action, ActionContext, Lookup, as_text
 from worker.envelope import not_through_here
+from worker.schema_arguments import read_by_schema
 
 
 @dataclass
@@ -82,14 +87,51 @@ class Door:
         return own or DEFAULT_TIMEOUT_S
 
     def read(self, raw: str) -> Reading:
-        """Arguments as the model, or the store, wrote them.
+        """Arguments as the model wrote them, which will be read once more from what they are stored as.
 
         Raises:
-            ArgumentsRefused: naming the field that is wrong.
+            ArgumentsRefused: naming the field that is wrong, or that would not be read back as it was shown.
         """
+        reading = self._read(raw)
+        try:
+            if self.exactly(reading.text).args == reading.args:
+                return reading
+        except ArgumentsRefused as refused:
+            raise ArgumentsRefused(refused.field, self._not_twice(refused.sentence)) from None
+        raise ArgumentsRefused("", self._not_twice("A field is left out or masked where its value is written."))
+
+    def exactly(self, stored: str) -> Reading:
+        """Stored arguments, in canonical form, for whatever acts on them: what is read is what was approved.
+
+        Raises:
+            ArgumentsRefused: the tool takes others by now, or its validators make something else of these.
+        """
+        reading = self._read(stored)
+        if reading.text != stored:
+            place = place_of_difference(stored, reading.text)
+            raise ArgumentsRefused(place, f"{place or 'The whole'} is not read as what was stored.")
+        return reading
+
+    def again(self, content: CallContent) -> Reading:
+        """Stored arguments, to be judged or shown again. A tool that was changed may read others out of them.
+
+        Raises:
+            ArgumentsRefused: as from `exactly`, or as from `read` by a changed tool, whose calls are asked again.
+        """
+        is_changed = self.schema != content.tool_schema
+        return self.read(content.arguments) if is_changed else self.exactly(content.arguments)
+
+    def _not_twice(self, why: str) -> str:
+        return (
+            f"{self.tool.name} cannot be called: what would run is not what would be approved, as its arguments do not"
+            f" read back the same. {why} Its author must change {self.model.__name__ if self.model else 'its schema'}:"
+            " no alias, computed or excluded field, and validators and serializers that leave alone what they made."
+        )
+
+    def _read(self, raw: str) -> Reading:
         model = self.model
         if model is None:
-            return Reading(None, write_json(_checked(raw, self.tool.params_json_schema)))
+            return Reading(None, write_json(read_by_schema(raw, self.tool.params_json_schema)))
         args = read_arguments(model, raw)
         return Reading(args, canonical_text(args))
 
@@ -124,25 +166,3 @@ class Door:
 def receipt(result: Any) -> str:
     """What a tool returned as JSON text."""
     return json.dumps(result) if isinstance(result, str) else as_text(result)
-
-
-def _checked(raw: str, schema: dict[str, Any]) -> Any:
-    """Arguments that fit a JSON schema, with the defaults it would fill in made visible.
-
-    Raises:
-        ArgumentsRefused: naming the first field that does not fit.
-    """
-    value = read_json(raw)
-    if not isinstance(value, dict):
-        raise ArgumentsRefused("", "The arguments must be a JSON object with named fields.")
-    for error in Draft202012Validator(schema).iter_errors(value):
-        pointer = ""
-        for name in error.absolute_path:
-            pointer = step(pointer, name)
-        raise ArgumentsRefused(pointer, f"{pointer or 'The whole'} does not fit: {error.message[:200]}.")
-    defaults = {
-        name: copy.deepcopy(field["default"])
-        for name, field in schema.get("properties", {}).items()
-        if "default" in field and name not in value
-    }
-    return {**value, **defaults}

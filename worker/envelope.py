@@ -1,19 +1,19 @@
 """The truthful result the model gets for every gated call: what ran, who decided, and what to do now."""
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 from approvals.lifecycle import UNCHECKED, Cause, State
 from approvals.models import Call, Decision
+from policies.plain_text import is_hidden
 from policies.roster import in_words
 from policies.strict_json import ArgumentsRefused, read_json, write_json
 
 FORMAT = "envelope/1"
 LONGEST_NAME = 80
 LONGEST_REASON = 1000
-_INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+")
 
 
 class Status(StrEnum):
@@ -236,7 +236,9 @@ def _deciding(call: Call, verdicts: Sequence[str]) -> list[Decision]:
 
 
 def _clean(text: str) -> str:
-    return _INVISIBLE.sub(" ", text).strip()[:LONGEST_REASON]
+    """What somebody wrote, on one line: each stretch that nobody would see becomes a blank."""
+    seen = "".join(" " if hidden else "".join(stretch) for hidden, stretch in groupby(text, is_hidden))
+    return seen.strip()[:LONGEST_REASON]
 
 
 def _json_or_text(text: str) -> Any:

@@ -1,7 +1,8 @@
 """The executor's door: claim, look again, intend, run, record. The only place where an effect can happen, once."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -12,20 +13,24 @@ from approvals.outcomes import Outcome
 from approvals.queue import JobTimeout
 from approvals.sealing import Subject, sealed
 from policies.arguments import ArgumentsRefused
-from policies.history import keeping
+from policies.history import keeping, still_asked
 from policies.requirement import Requirement
 from policies.risk import Mode
+from policies.rule import Facts
 from worker.actions import ActionContext
 from worker.attempt import Ends, attempt
-from worker.bounded import bounded
+from worker.bounded import NoAnswer, bounded
 from worker.deps import Deps
 from worker.door import Door, Reading
 from worker.drift import difference
 from worker.heartbeat import LEASE_MS, Heartbeat
-from worker.judging import Looked, described, judge, look, stored
+from worker.judging import Looked, described, judge, look, sealed_facts, stored
 from worker.load import Loaded
 from worker.looking import LONGEST_S
 from worker.recheck import Authority, Standing, authority, stricter
+
+#: How often a call is judged in one job while others take from the caps that its rule looks at.
+MOST_JUDGED = 4
 
 
 class Passed(StrEnum):
@@ -36,6 +41,7 @@ class Passed(StrEnum):
     RETURNED = "returned"  # back to review
     WAITS = "waits"  # frozen, or nobody knows whether the approvers still exist
     LOST = "lost"  # the batch belongs to another worker now
+    MOVED = "moved"  # others took from a cap since it was judged; only between its tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,15 @@ class Gate:
     run: Run
     lease: BatchLease
 
-    async def take(self, call: Call) -> Passed:  # noqa: PLR0911 - each check before the claim has its way out
+    async def take(self, call: Call) -> Passed:
         """Take one approved call through. Whatever fails before the intent leaves the call approved."""
+        for _ in range(MOST_JUDGED):
+            passed = await self._judged(call)
+            if passed is not Passed.MOVED:
+                return passed
+        return Passed.WAITS  # each time somebody else was claimed first, so it has not stood still for all
+
+    async def _judged(self, call: Call) -> Passed:  # noqa: PLR0911 - each check before the claim has its way out
         if call.canary is not None:
             return self._canary(call)
         seal = sealed(self._subject(call), call.content, version=call.version)
@@ -61,19 +74,27 @@ class Gate:
             as_decided = stored(call.key, door, call.content, requester=self.run.requester)
         except ArgumentsRefused as refused:
             return self._refuse(call, Cause.POLICY, f"{call.tool} takes other arguments now: {refused.sentence}")
-        need = self._judge(call, as_decided)
+        read: dict[str, int] = {}
+        need = self._judge(call, as_decided, read)
         if need.mode is Mode.FORBIDDEN:
             return self._refuse(call, Cause.POLICY, " ".join(need.reasons))
         seen = authority(self.deps.store, self.deps.people(), call, need, requester=self.run.requester)
         why = _ask_again_because(call, door, need, seen)
         if why is not None:
             return await self._revoke(call, door, why)
-        return Passed.WAITS if seen.standing is Standing.STALE else await self._claim(call, door, seen)
+        return Passed.WAITS if seen.standing is Standing.STALE else await self._claim(call, door, seen, read)
 
-    async def _claim(self, call: Call, door: Door, seen: Authority) -> Passed:
+    async def _claim(self, call: Call, door: Door, seen: Authority, read: Mapping[str, int]) -> Passed:
         effects, token, day = self.deps.store.effects, self.deps.token(), self._day()
         answer, claim = effects.claim(
-            call.key, lease=self.lease, token=token, seal=call.seal, ttl_ms=LEASE_MS, people=seen.people, day=day
+            call.key,
+            lease=self.lease,
+            token=token,
+            seal=call.seal,
+            ttl_ms=LEASE_MS,
+            people=seen.people,
+            day=day,
+            read=read,
         )
         if claim is None:
             return self._not_claimed(call, answer.outcome, answer.detail)
@@ -91,17 +112,21 @@ class Gate:
             changed = difference(call.content, content)
             if changed:
                 return self._release(call, claim, content, changed)
-            reading = door.read(call.content.arguments)
+            reading = door.exactly(call.content.arguments)  # a preview may have changed what it was handed
+            facts = sealed_facts(door, call.content)
             longest_ms = int(door.timeout_s * 1000)
             intended = effects.intend(claim, longest_ms=longest_ms).ok
+        except ArgumentsRefused as refused:
+            effects.unclaim(call.key, token=claim.token)
+            return self._refuse(call, Cause.POLICY, f"{call.tool} takes other arguments now: {refused.sentence}")
         finally:
             if not intended:  # no effect can have happened: the approval is not spent
                 effects.unclaim(call.key, token=claim.token)
         if intended:
-            await self._run(call, door, claim, reading)
+            await self._run(call, door, claim, reading, facts=facts)
         return Passed.RAN if intended else Passed.WAITS
 
-    async def _run(self, call: Call, door: Door, claim: Claim, reading: Reading) -> None:
+    async def _run(self, call: Call, door: Door, claim: Claim, reading: Reading, *, facts: Facts | None) -> None:
         """The effect. From here on nothing is repeated, and every way out is recorded."""
         effects = self.deps.store.effects
         context = ActionContext(
@@ -110,6 +135,7 @@ class Gate:
             idempotency_key=call.idempotency_key,
             requester=self.run.requester,
             tenant=self.deps.store.tenant,
+            facts=facts,
         )
 
         async def effect() -> str:
@@ -128,7 +154,7 @@ class Gate:
         """The sealed arguments, looked up and judged again.
 
         Raises:
-            NoAnswer: its check or preview gave none in time.
+            NoAnswer: its check failed, or it or the preview gave none in time.
             JobTimeout: the job's time is over. Where the look itself had used up its own, ops is told.
         """
         clock = asyncio.get_running_loop()
@@ -141,14 +167,17 @@ class Gate:
             raise
 
     async def _looked_up(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
-        looked = await look(call.key, door, call.content.arguments, requester=self.run.requester)
-        looked = replace(looked, raw=call.content.requested)
-        content = await described(looked, self._judge(call, looked), agent_version=self.loaded.version)
+        looked = await look(call.key, door, call.content, requester=self.run.requester)
+        if looked.kind == "facts":  # without them there is no telling what the rule would limit or forbid
+            raise NoAnswer((looked.problem or "its check failed").removesuffix("."))
+        need, asked = self._judge(call, looked), call.content.requirement
+        need = still_asked(asked, need) if asked.mode is Mode.HUMAN else need
+        content = await described(looked, need, agent_version=self.loaded.version)
         kept = {"reason": call.content.reason, "lookups": call.content.lookups}
         return looked, content.model_copy(update=kept)
 
-    def _judge(self, call: Call, looked: Looked) -> Requirement:
-        return judge_again(self.deps, self.run, call, looked, vetoes={})
+    def _judge(self, call: Call, looked: Looked, read: dict[str, int] | None = None) -> Requirement:
+        return judge_again(self.deps, self.run, call, looked, vetoes={}, read=read)
 
     def _release(self, call: Call, claim: Claim, content: CallContent, changed: list[str]) -> Passed:
         told = content.model_copy(update={"previous": tuple(changed)})
@@ -199,6 +228,8 @@ class Gate:
             return self._refuse(call, Cause.CAP, reason)
         if outcome is Outcome.LEASE_LOST:
             return Passed.LOST
+        if outcome is Outcome.CAPS_MOVED:
+            return Passed.MOVED
         return Passed.WAITS if outcome in {Outcome.FROZEN, Outcome.STALE_PERSON} else Passed.ENDED
 
     def _subject(self, call: Call) -> Subject:
@@ -216,8 +247,19 @@ def _ask_again_because(call: Call, door: Door, need: Requirement, seen: Authorit
     return stricter(call.content.requirement, need) or (seen.sentence if seen.standing is Standing.LOST else None)
 
 
-def judge_again(deps: Deps, run: Run, call: Call, looked: Looked, *, vetoes: dict[str, str]) -> Requirement:
-    """What the law asks of one call now, beside everything else the run has taken up."""
+def judge_again(
+    deps: Deps,
+    run: Run,
+    call: Call,
+    looked: Looked,
+    *,
+    vetoes: dict[str, str],
+    read: dict[str, int] | None = None,
+) -> Requirement:
+    """What the law asks of one call now, beside everything else the run has taken up.
+
+    `read` is filled with what it looked at of caps, by place.
+    """
     spent = dict(deps.store.runs.counts(run.id))
     for label, amount in call.content.requirement.counts.items():  # counted in the store already
         place = (label, amount.currency)
@@ -229,6 +271,6 @@ def judge_again(deps: Deps, run: Run, call: Call, looked: Looked, *, vetoes: dic
         spent=spent,
         vetoes=vetoes,
         now_ms=deps.store.now(),
-        held=lambda needs: deps.store.caps.held(needs, run=run.id, without=call.key),
+        held=lambda needs: deps.store.caps.held(needs, run=run.id, without=call.key, read=read),
     )
     return keeping(call.content.requirement, need)

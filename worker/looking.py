@@ -50,7 +50,7 @@ async def _seen(deps: Deps, run: Run, call: Call) -> _Seen | None:
                 return _Seen(failed=True)
             if not _rests_on_data(door, call.content):
                 return None
-            looked = await look(call.key, door, call.content.arguments, requester=run.requester)
+            looked = await look(call.key, door, call.content, requester=run.requester)
             # By the requirement that was sealed: what the law asks now is told apart from what the data says.
             now = await described(looked, call.content.requirement, agent_version=loaded.version)
     except (TimeoutError, AgentRefused):

@@ -11,6 +11,7 @@ from approvals.storable import whole_text
 from policies.history import corrected
 from policies.requirement import Requirement
 from policies.risk import Mode
+from worker.bounded import Patience
 from worker.defuse import NOTHING
 from worker.deps import Deps
 from worker.earlier_edits import earlier_edits
@@ -61,12 +62,13 @@ async def pause_write(
         ResumeRefused: a tool asked for approval that was not loaded as gated.
     """
     keyed = {deps.store.new_id("call"): call for call in calls}
-    turn = [await _looked(loaded, run, key, call) for key, call in keyed.items()]
+    patience = Patience()
+    turn = [await _looked(loaded, run, key, call, patience) for key, call in keyed.items()]
     corrections = deps.store.vetoes.corrections_of_thread(run.channel, run.thread_ts)
     needs = _needs(deps, run, turn, corrections)
     contents: dict[str, CallContent] = {}
     for looked, need in zip(turn, needs, strict=True):
-        content = await described(looked, need, agent_version=loaded.version)
+        content = await described(looked, need, agent_version=loaded.version, patience=patience)
         said = watch.said.get(keyed[looked.key].sdk_id) or None
         contents[looked.key] = content.model_copy(update={"reason": said, "lookups": read})
     tools = {key: call.tool for key, call in keyed.items()}
@@ -95,13 +97,13 @@ async def pause_write(
     )
 
 
-async def _looked(loaded: Loaded, run: Run, key: str, call: Asked) -> Looked:
+async def _looked(loaded: Loaded, run: Run, key: str, call: Asked, patience: Patience) -> Looked:
     door = loaded.doors.get((call.agent, call.tool))
     if door is None:
         raise ResumeRefused(f'"{call.agent}" asked for {call.tool}, which is not among its gated tools.')
     if call.withheld:
         return Looked(key, door, NOTHING, run.requester, problem=HELD_BACK, kind="arguments")
-    looked = await look(key, door, call.raw, requester=run.requester)
+    looked = await look(key, door, call.raw, requester=run.requester, patience=patience)
     return replace(looked, raw=whole_text(call.raw))  # half a character was read and refused, but cannot be stored
 
 

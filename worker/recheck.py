@@ -1,11 +1,12 @@
 """Whether an approval still carries: the law now, and the authority of those who gave it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from approvals.models import Call, Decision
 from approvals.store import Store
+from policies.money import Money
 from policies.person import Person
 from policies.requirement import STRICTEST_TIER, Requirement, Spending
 from policies.reviewers import may_decide
@@ -81,9 +82,19 @@ def stricter(old: Requirement, new: Requirement) -> str | None:
 
 
 def _lower_cap(old: Sequence[Spending], new: Sequence[Spending]) -> str | None:
-    limits = {(spending.cap, spending.limit.currency): spending.limit for spending in old}
+    """The claim reserves what was sealed, so whatever the law takes from another place, or more of, is stricter."""
+    sealed = {place: (amount, limit) for spending in old for place, amount, limit in _taken(spending)}
     for spending in new:
-        before = limits.get((spending.cap, spending.limit.currency))
-        if before is None or spending.limit < before:
-            return f"The limit on {spending.cap} is now {spending.limit}."
+        for place, amount, limit in _taken(spending):
+            before = sealed.get(place)
+            if before is None or limit < before[1]:
+                return f"The limit on {spending.cap} is now {limit}."
+            if amount > before[0]:
+                return f"It now takes {amount} from the limit on {spending.cap}."
     return None
+
+
+def _taken(spending: Spending) -> Iterator[tuple[tuple[str, str, str, str], Money, Money]]:
+    """Where each amount is taken from, the amount, and the limit there."""
+    for key, amount in spending.amounts.items():
+        yield (spending.cap, amount.currency, spending.window, key), amount, spending.limit

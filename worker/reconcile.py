@@ -35,7 +35,7 @@ async def reconcile(deps: Deps, key: str) -> None:
 async def _ask(deps: Deps, call: Call, door: Door) -> None:
     reconcile_with = door.action.reconcile if door.action else None
     try:
-        args = door.read(call.content.arguments).args
+        args = door.exactly(call.content.arguments).args
         found = await reconcile_with(call.idempotency_key, args) if reconcile_with else None
     except JobTimeout:
         raise
@@ -56,6 +56,9 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
     if wait_ms > 0:  # "not found" says nothing before it can have come to an end
         deps.store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return
+    if may_have_forgotten(deps.store, door, begun=call.claimed_at or 0):
+        _ask_ops(deps, call)
+        return
     deps.store.effects.settle(call.key, happened=False, by="reconcile", reason="The provider does not have it.")
 
 
@@ -68,6 +71,12 @@ def _ask_ops(deps: Deps, call: Call) -> None:
 def again_ms(call: Call, now: int) -> int:
     """As long again as the call has been unknown about: growing pauses that need no counter."""
     return min(LATE_MS, max(SOON_MS, now - (call.claimed_at or now)))
+
+
+def may_have_forgotten(store: Store, door: Door, *, begun: int) -> bool:
+    """Whether "not found" says nothing any more about what was begun then: its provider may have dropped the key."""
+    remembers_s = door.action.remembers_s if door.action else None
+    return remembers_s is not None and store.now() - begun > remembers_s * 1000
 
 
 def still_at_work_ms(store: Store, subject: str, until: int | None) -> int:

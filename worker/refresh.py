@@ -1,10 +1,10 @@
 """Checks an edit against the team's data and the law, so that people can decide it."""
 
-from dataclasses import replace
-
 from approvals.lifecycle import State
 from approvals.sealing import Subject, sealed
+from policies.history import still_asked
 from policies.risk import Mode
+from worker.bounded import Patience
 from worker.deps import Deps
 from worker.drift import kept_difference
 from worker.gate import judge_again
@@ -32,10 +32,10 @@ async def refresh(deps: Deps, key: str) -> None:
                 key, version=call.version, content=call.content, seal=call.seal, drift=False, rejected=reason
             )
             return
-        looked = await look(key, door, call.content.arguments, requester=run.requester)
-        looked = replace(looked, raw=call.content.requested)
-        need = judge_again(deps, run, call, looked, vetoes={})
-        content = await described(looked, need, agent_version=loaded.version)
+        patience = Patience()
+        looked = await look(key, door, call.content, requester=run.requester, patience=patience)
+        need = still_asked(call.content.requirement, judge_again(deps, run, call, looked, vetoes={}))
+        content = await described(looked, need, agent_version=loaded.version, patience=patience)
     changed = kept_difference(call.content, content)
     told = content.model_copy(
         update={
@@ -54,5 +54,4 @@ async def refresh(deps: Deps, key: str) -> None:
         seal=sealed(subject, told, version=call.version),
         drift=bool(changed),
         rejected=refused,
-        auto=need.mode is Mode.AUTO,
     )

@@ -20,7 +20,7 @@ from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
 from worker.pause import Asked, asked, pause_write
 from worker.resume import answered, refuse_changed
-from worker.saved import Saved
+from worker.saved import ResumeRefused, Saved
 from worker.shadow import beside, record
 from worker.transcript import lookups, opening_text
 from worker.watch import Watch
@@ -130,6 +130,11 @@ async def _pause(  # noqa: PLR0917 - one pause
 
 
 async def _first_step(deps: Deps, loaded: Loaded, run: Run, saved: Saved) -> "str | RunState[Any, Any]":
+    if saved.state is None and run.pause:  # begun anew, it would ask and do again what it has done
+        raise ResumeRefused(
+            f"The saved state of the run is gone, although it was asked about {run.pause} times. Nothing was resumed."
+            " Restore the store's data and requeue the run, or close it and ask again."
+        )
     if saved.state is None:
         return opening_text(deps.store, run)
     state = await saved.restored(loaded)

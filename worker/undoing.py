@@ -19,7 +19,7 @@ from worker.door import Door, receipt
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
 from worker.recheck import Standing
-from worker.reconcile import still_at_work_ms
+from worker.reconcile import may_have_forgotten, still_at_work_ms
 from worker.undo_authority import UndoAuthority, undo_authority
 
 JOB = "undo_call"
@@ -59,9 +59,9 @@ class _Matter:
         """The sealed arguments, validated as if from outside.
 
         Raises:
-            ArgumentsRefused: the tool takes others by now.
+            ArgumentsRefused: the tool takes others by now, or reads something else out of them.
         """
-        return self.door.read(self.call.content.arguments).args
+        return self.door.exactly(self.call.content.arguments).args
 
     def refuse(self, reason: str) -> None:
         """Nothing happened, and the thread is told why."""
@@ -189,6 +189,9 @@ async def _reconcile(deps: Deps, run: Run, call: Call, asked: Undo, door: Door |
     wait_ms = still_at_work_ms(store, f"undo:{call.key}", asked.at_work_until)
     if found is None and wait_ms > 0:
         store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
+        return
+    if found is None and may_have_forgotten(store, door, begun=asked.at):
+        store.wakeups.drop(JOB, call.key)
         return
     happened = found is not None
     reason = "The provider has taken it back." if happened else "The provider has not taken it back."

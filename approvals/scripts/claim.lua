@@ -1,10 +1,11 @@
 -- Takes one approved call for one execution: every check that must hold at this moment, and its caps.
 -- KEYS[1] the tenant's prefix
 -- ARGV    call, batch, batch_token, epoch, token, seal, version, ttl (ms); number of people, then user, snapshot for
---         each; number of amounts, then place, minor, limit, cap, key for each
+--         each; number of places read, then place, what others held of it for each; number of amounts, then place,
+--         minor, limit, cap, key for each
 -- Answers ok {version, lease_until} | repeated {version, lease_until} | frozen | lease_lost | not_found
 --         | wrong_state {state} | lapsed {execute_by} | stale_version {version} | stale_person {user}
---         | cap_reached {cap, key, limit, used}
+--         | caps_moved | cap_reached {cap, key, limit, used}
 local arg = reader(ARGV)
 local call, batch, batch_token, epoch, token, seal = arg(), arg(), arg(), arg(), arg(), arg()
 local version, ttl = arg(), arg()
@@ -30,13 +31,13 @@ if c.carded and #votes < tonumber(c.needed) then return { 'wrong_state', 'state'
 for _, user in ipairs(votes) do
   if not snapshots[user] or stale(user, snapshots[user]) then return { 'stale_person', 'user', user } end
 end
+for _ = 1, tonumber(arg()) do -- of two that were judged by the same amounts, the second is judged again
+  if held_by_others(arg(), c.id) ~= tonumber(arg()) then return { 'caps_moved' } end
+end
 local takes = {}
 for i = 1, tonumber(arg()) do
   local take = { place = arg(), minor = arg(), limit = arg(), cap = arg(), key = arg() }
-  local used, held = 0, exec('HGETALL', take.place)
-  for n = 1, #held, 2 do
-    if held[n] ~= c.id then used = used + held[n + 1] end
-  end
+  local used = held_by_others(take.place, c.id)
   if used + take.minor > tonumber(take.limit) then
     return { 'cap_reached', 'cap', take.cap, 'key', take.key, 'limit', take.limit, 'used', int(used) }
   end

@@ -1,14 +1,19 @@
 """Two approvals reach for the last of a cap: one effect, and the other is refused and the model told."""
 
 import asyncio
+import itertools
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 import pytest
 import redis
 
+from approvals.caps import reservations
 from approvals.lifecycle import Cause, State
 from approvals.store import Store
 from builders import a_store, approve
@@ -38,6 +43,54 @@ def capped(workshop: Workshop, cap: str, *, limit: Money) -> None:
 
     rules = {**workshop.law.rules, "ship": replace(before, judge=judge)}
     workshop.law = replace(workshop.law, rules=rules)
+
+
+def little_today(workshop: Workshop, *, reads: bool = True) -> None:
+    """Up to five euros a day run unasked, up to ten take one person, more take two; unless the rule looks at no day."""
+    before = workshop.law.rules["ship"]
+
+    def judge(ask: Any, so_far: Any) -> Requirement:
+        total = eur(ask.args.lines[0].count)
+        day = total + so_far.in_cap("per day", "ann") if reads else total
+        need = Requirement(radius="x", resources=(ask.args.lines[0].item,))
+        need = need.spending("per day", {"ann": total}, limit=eur(50))
+        need = need.auto_when(day <= eur(5), "Little today.")
+        return need.needs("desk", reviewers=2 if day > eur(10) else 1, because=f"{day} today.")
+
+    rules = {**workshop.law.rules, "ship": replace(before, judge=judge)}
+    workshop.law = replace(workshop.law, rules=rules)
+
+
+def two_runs(workshop: Workshop, count: int) -> tuple[str, str]:
+    """Two runs that ship as much each, for one owner; their batches."""
+    workshop.script.extend([[shipping(("cup", count))], [shipping(("pot", count))]])
+    for run in ("run_1", "run_2"):
+        workshop.start(run, thread_ts=f"1700000000.00{run[-1]}")
+    one, two = (str(workshop.calls(run)[0].batch) for run in ("run_1", "run_2"))
+    return one, two
+
+
+def place_of(workshop: Workshop) -> str:
+    """Where the store counts what is held of the owner's day."""
+    (call,) = workshop.calls("run_1")
+    day = datetime.fromtimestamp(workshop.store.now() / 1000, UTC).date().isoformat()
+    (take,) = reservations(workshop.store.keys, call.content.requirement, run="run_1", day=day)
+    return take.place
+
+
+def execute_meeting(workshop: Workshop, batch: str, *others: Callable[[], object]) -> None:
+    """Runs a batch, and each of these between one judgement of its call and the claim that follows it."""
+    tokens, waiting = itertools.count(), iter(others)
+
+    def token() -> str:
+        number = next(tokens)
+        if number and (other := next(waiting, None)):  # the first is the batch's lease, the others are claims
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join(30)
+        return f"token-{number}"
+
+    asyncio.run(batches.execute(replace(workshop.deps, token=token), batch))
 
 
 def race(store: Store, workshop: Workshop, ids: list[str]) -> None:
@@ -85,17 +138,7 @@ def test_two_runs_that_race_for_the_last_of_a_cap_have_one_effect(redis_client: 
 
 def test_what_other_runs_took_today_decides_whether_somebody_is_asked(redis_client: redis.Redis) -> None:
     workshop = Workshop(a_store(redis_client), redis_client)
-    before = workshop.law.rules["ship"]
-
-    def judge(ask: Any, so_far: Any) -> Requirement:
-        total = eur(ask.args.lines[0].count)
-        day = total + so_far.in_cap("per day", "ann")
-        need = Requirement(radius="x", resources=(ask.args.lines[0].item,))
-        need = need.spending("per day", {"ann": total}, limit=eur(50))
-        return need.auto_when(day <= eur(5), "Little today.").needs("desk", because=f"{day} today.")
-
-    rules = {**workshop.law.rules, "ship": replace(before, judge=judge)}
-    workshop.law = replace(workshop.law, rules=rules)
+    little_today(workshop)
     workshop.script.extend([[shipping(("cup", 3))], [saying()], [shipping(("pot", 3))], [saying()]])
     workshop.start("run_1")
     workshop.execute("run_1")
@@ -122,3 +165,64 @@ def test_two_cards_of_one_run_that_race_for_its_cap_have_one_effect(redis_client
     assert Counter(call.state for call in workshop.calls()) == {State.SUCCEEDED: 1, State.REJECTED: 1}
     assert len(workshop.shop.done) == 1
     assert list(store.vetoes.of_thread("C0PAY", "1700000000.000100")) == [], "a limit is nobody's refusal"
+
+
+def test_of_two_runs_that_saw_the_same_day_only_one_runs_unasked(redis_client: redis.Redis) -> None:
+    workshop = Workshop(a_store(redis_client), redis_client)
+    little_today(workshop)
+    one, two = two_runs(workshop, 5)
+    execute_meeting(workshop, one, lambda: asyncio.run(batches.execute(workshop.deps, two)))
+    assert [done[1] for done in workshop.shop.done] == [{"pot": 5}]
+    (late,) = workshop.calls("run_1")
+    assert late.state is not State.SUCCEEDED
+    assert late.content.requirement.reasons == ("10.00 EUR today.",)
+
+
+def test_of_runs_that_race_over_one_day_exactly_one_runs_unasked(redis_client: redis.Redis) -> None:
+    for _ in range(6):
+        redis_client.flushall()
+        workshop = Workshop(a_store(redis_client), redis_client)
+        little_today(workshop)
+        race(workshop.store, workshop, list(two_runs(workshop, 5)))
+        assert len(workshop.shop.done) == 1
+
+
+def test_what_was_approved_is_asked_again_when_the_day_filled_up_between_the_last_look_and_the_claim(
+    redis_client: redis.Redis,
+) -> None:
+    workshop = Workshop(a_store(redis_client), redis_client)
+    little_today(workshop)
+    one, two = two_runs(workshop, 10)
+    for run, batch in (("run_1", one), ("run_2", two)):
+        assert workshop.store.batches.record_posted(batch, channel="C0PAY", ts=f"{run[-1]}.1").ok
+        assert approve(workshop.store, workshop.calls(run)[0].key, by=BEN).ok
+    execute_meeting(workshop, one, lambda: asyncio.run(batches.execute(workshop.deps, two)))
+    assert [done[1] for done in workshop.shop.done] == [{"pot": 10}]
+    (late,) = workshop.calls("run_1")
+    assert (late.state, late.version, late.content.requirement.reviewers) == (State.PENDING_REVIEW, 2, 2)
+    assert late.content.previous == ("The policy now asks 2 reviewers instead of 1.",)
+
+
+def test_a_day_that_is_never_still_leaves_the_call_approved_and_is_tried_again(redis_client: redis.Redis) -> None:
+    workshop = Workshop(a_store(redis_client), redis_client)
+    little_today(workshop)
+    one, _ = two_runs(workshop, 1)
+    place = place_of(workshop)
+    others = [partial(redis_client.hset, place, f"other_{number}", 1) for number in range(20)]
+    execute_meeting(workshop, one, *others)
+    (call,) = workshop.calls("run_1")
+    assert (call.state, workshop.shop.done) == (State.APPROVED, [])
+    assert 1 < redis_client.hlen(place) < 10, "it is judged again some times, not for ever"
+    assert redis_client.zscore(workshop.store.keys.wakeups, f"execute_batch:{one}") is not None
+    workshop.execute("run_1")
+    assert len(workshop.shop.done) == 1
+
+
+def test_a_rule_that_looks_at_no_day_is_not_held_up_by_others(redis_client: redis.Redis) -> None:
+    workshop = Workshop(a_store(redis_client), redis_client)
+    little_today(workshop, reads=False)
+    one, _ = two_runs(workshop, 5)
+    place = place_of(workshop)
+    others = [partial(redis_client.hset, place, f"other_{number}", 1) for number in range(20)]
+    execute_meeting(workshop, one, *others)
+    assert (len(workshop.shop.done), redis_client.hlen(place)) == (1, 2)

@@ -86,3 +86,29 @@ def test_a_nested_agent_may_bear_its_callers_name(workshop: Workshop) -> None:
     workshop.execute()
     workshop.advance()
     assert workshop.run().answer == "Outer."
+
+
+def test_an_agent_and_the_one_it_uses_as_a_tool_wait_side_by_side_under_the_same_name_and_ids(
+    workshop: Workshop,
+) -> None:
+    inner = ScriptedModel(
+        [[shipping(("pan", 3), call_id="c1"), shipping(("pot", 3), call_id="c2")], [saying("Inner is done.")]]
+    )
+
+    def factory(model: Model) -> Agent[Any]:
+        clerk = Agent(name="desk", model=inner, tools=workshop.shop.tools())
+        return Agent(name="desk", model=model, tools=[clerk.as_tool("ask_clerk", "Ask."), *workshop.shop.tools()])
+
+    workshop.build = factory
+    asks = [function_call("ask_clerk", {"input": "x"}, call_id="o1"), shipping(("cup", 3), call_id="c1")]
+    workshop.script.extend([asks, [saying("Both are done.")]])
+    workshop.start()
+    assert len(workshop.calls()) == 3
+    for call in workshop.calls():
+        assert workshop.decide(call, "reject" if "pot" in call.content.arguments else "approve").ok
+    workshop.execute()
+    workshop.advance()
+    assert (workshop.run().state, workshop.run().answer) == (RunState.COMPLETED, "Both are done.")
+    assert sorted(str(done[1]) for done in workshop.shop.done) == ["{'cup': 3}", "{'pan': 3}"]
+    assert [told["status"] for told in workshop.told(inner)] == ["executed", "rejected"]
+    assert [told["status"] for told in workshop.told()][-1] == "executed"

@@ -59,7 +59,7 @@ def test_a_claim_under_another_seal_or_of_another_version_is_stale(store: Store)
 
     def take(seal: str, version: int) -> Outcome:
         head = ("call_1", lease.batch, lease.token, lease.epoch, "token", seal, version, 60_000)
-        return store.effects.ask("claim", *head, 1, ANA, person_text(person), 0).outcome
+        return store.effects.ask("claim", *head, 1, ANA, person_text(person), 0, 0).outcome
 
     assert take("another", 1) is Outcome.STALE_VERSION
     assert take("seal-call_1-1", 2) is Outcome.STALE_VERSION

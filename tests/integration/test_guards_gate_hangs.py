@@ -1,4 +1,4 @@
-"""A check or a preview that gives no answer when its call is to run keeps nothing from the calls beside it."""
+"""A check or a preview that gives no answer, to a call that is asked or is to run, keeps nothing from others."""
 
 import asyncio
 import time
@@ -13,23 +13,26 @@ from approvals.lifecycle import Cause, State
 from approvals.preview import Preview
 from approvals.queue import JobTimeout
 from approvals.stuck import open_alerts
+from policies.requirement import STRICTEST_TIER
 from policies.rule import Ask
 from worker import bounded, gate
 from worker.actions import ActionContext, action
 from worker.looking import LONGEST_S
-from workshop import ANA, Ship, Stock, Workshop, saying, shipping
+from workshop import ANA, Line, Ship, Stock, Workshop, saying, shipping
 
 Part = Callable[[], Awaitable[None]]
+#: Much longer than any machine takes for what is not waited for.
+HANGS_S = 90
 
 
 async def sleeps() -> None:
-    await asyncio.sleep(15)
+    await asyncio.sleep(HANGS_S)
 
 
 async def swallows() -> None:
     """Answers all the same, as what it awaited had been stopped."""
     try:
-        await asyncio.sleep(15)
+        await asyncio.sleep(HANGS_S)
     except asyncio.CancelledError:
         return
 
@@ -37,14 +40,14 @@ async def swallows() -> None:
 async def goes_on() -> None:
     """Begins anew when it is stopped, once."""
     try:
-        await asyncio.sleep(15)
+        await asyncio.sleep(HANGS_S)
     except asyncio.CancelledError:
-        await asyncio.sleep(15)
+        await asyncio.sleep(HANGS_S)
 
 
 async def is_cancelled() -> None:
     """What it called was stopped by somebody else."""
-    inner = asyncio.ensure_future(asyncio.sleep(15))
+    inner = asyncio.ensure_future(asyncio.sleep(HANGS_S))
     asyncio.get_running_loop().call_soon(inner.cancel)
     await inner
 
@@ -97,6 +100,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of a second instead of a third of a minute."""
     monkeypatch.setattr(gate, "LONGEST_S", 0.1)
     monkeypatch.setattr(bounded, "CLEANS_UP_S", 0.1)
+    monkeypatch.setattr(bounded, "CHECK_S", 0.1)
+    monkeypatch.setattr(bounded, "MOMENT_S", 0.1)
 
 
 def reasons(workshop: Workshop) -> list[str]:
@@ -123,7 +128,7 @@ def test_one_that_gives_no_answer_is_told_once_tried_again_and_stops_no_sibling(
     for _ in range(2):
         workshop.see(ANA)
         workshop.execute()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < HANGS_S
     cup = workshop.calls()[0]
     assert (hanging.states(), workshop.shop.done) == ([State.APPROVED, State.SUCCEEDED], ["pot"])
     assert gate_alerts(workshop) == [f"gate:{cup.key}"]
@@ -151,7 +156,7 @@ def test_one_that_is_stopped_may_clean_up_before_anything_else_is_done(workshop:
 
     async def cleans_up() -> None:
         try:
-            await asyncio.sleep(15)
+            await asyncio.sleep(HANGS_S)
         finally:
             await asyncio.sleep(0.01)
             done.append("cleaned up")
@@ -230,3 +235,52 @@ def test_one_that_never_answers_lapses_alone(workshop: Workshop) -> None:
     workshop.store.deadlines.apply(f"lapse:{key}")
     assert workshop.calls()[0].cause is Cause.LAPSED
     assert hanging.states() == [State.EXPIRED, State.SUCCEEDED]
+
+
+@pytest.mark.parametrize(
+    ("where", "told"), [("check", "so nobody knows the facts"), ("preview", "so the strictest tier decides")]
+)
+@pytest.mark.parametrize(
+    ("part", "why"), [(swallows, "it gave no answer within 0.1 seconds"), (is_cancelled, "it raised CancelledError")]
+)
+def test_one_that_gives_no_answer_when_its_call_is_asked_has_failed_and_stops_no_sibling(
+    workshop: Workshop, part: Part, why: str, where: str, told: str
+) -> None:
+    hanging = Hanging(workshop, part, where=where)
+    hanging.now = True
+    workshop.script.extend([[shipping(("cup", 3)), shipping(("pot", 3), call_id="c2")]])
+    workshop.start()
+    cup, pot = workshop.calls()
+    assert hanging.states() == [State.PENDING_REVIEW] * 2
+    assert (cup.content.requirement.tier, pot.content.requirement.tier) == (STRICTEST_TIER, "desk")
+    said = " ".join(cup.content.requirement.reasons)
+    assert why in said
+    assert told in said
+    assert pot.content.preview.headline == "Ship pot"
+
+
+@pytest.mark.parametrize("where", ["check", "preview"])
+def test_an_edit_is_checked_although_the_data_give_no_answer(workshop: Workshop, where: str) -> None:
+    hanging = Hanging(workshop, sleeps, where=where)
+    workshop.script.extend([[shipping(("cup", 3))]])
+    workshop.start()
+    (call,) = workshop.calls()
+    assert workshop.edit(call, Ship(lines=[Line(item="cup", count=2)])).ok
+    hanging.now = True
+    workshop.refresh(call)
+    (call,) = workshop.calls()
+    assert (call.state, call.refreshing) == (State.PENDING_REVIEW, False)
+    assert call.content.requirement.tier == STRICTEST_TIER
+
+
+def test_all_of_a_turn_together_use_up_no_job(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bounded.TURN_S == 180
+    monkeypatch.setattr(bounded, "CHECK_S", 15)
+    monkeypatch.setattr(bounded, "TURN_S", 0.1)
+    hanging = Hanging(workshop, sleeps, items=("cup", "pan"))
+    hanging.now = True
+    workshop.script.extend([[shipping((item, 3), call_id=item) for item in ("cup", "pan", "pot")]])
+    began = time.monotonic()
+    workshop.start()
+    assert time.monotonic() - began < HANGS_S
+    assert [call.content.problem is None for call in workshop.calls()] == [False, False, True]

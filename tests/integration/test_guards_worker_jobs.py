@@ -1,12 +1,13 @@
 """Jobs that come at the wrong moment, and the last look before a saved run goes on."""
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
 from agents import Agent, Model
 
-from approvals.lifecycle import Cause, RunState, State
+from approvals.lifecycle import Cause, RunState, State, UndoState
 from approvals.models import Call
 from approvals.pause_write import PauseMalformedError
 from builders import a_call, a_pause, waking
@@ -45,8 +46,13 @@ def unknown(workshop: Workshop) -> Call:
     (call,) = workshop.calls()
     assert call.state is State.UNKNOWN
     workshop.nobody_at_work(call.key)
-    workshop.client.hset(workshop.store.keys.call(call.key), "claimed_at", 1)
+    begun(workshop, call, hours=23)
     return call
+
+
+def begun(workshop: Workshop, call: Call, *, hours: int) -> None:
+    """It was claimed so long ago."""
+    workshop.client.hset(workshop.store.keys.call(call.key), "claimed_at", workshop.store.now() - hours * 3_600_000)
 
 
 def test_nobody_asks_the_provider_about_what_is_known(workshop: Workshop, unknown: Call) -> None:
@@ -56,6 +62,37 @@ def test_nobody_asks_the_provider_about_what_is_known(workshop: Workshop, unknow
     assert workshop.calls()[0].state is State.FAILED
     workshop.reconcile(unknown)
     assert asked == [unknown.idempotency_key]
+
+
+def test_not_found_says_nothing_once_the_provider_may_have_forgotten(workshop: Workshop, unknown: Call) -> None:
+    begun(workshop, unknown, hours=25)
+    workshop.reconcile(unknown)
+    assert workshop.calls()[0].state is State.UNKNOWN
+    assert f"reconcile_call:{unknown.key}" not in waking(workshop.store)
+    workshop.shop.remembers_s = None
+    workshop.reconcile(unknown)
+    assert workshop.calls()[0].state is State.FAILED
+
+
+def test_not_found_says_nothing_of_an_undo_once_the_provider_may_have_forgotten(workshop: Workshop) -> None:
+    workshop.script.extend([[function_call("label", {"item": "cup"}, call_id="c1")], [saying()]])
+    workshop.start()
+    workshop.execute()
+    (call,) = workshop.calls()
+
+    def fall() -> None:
+        raise ConnectionError("reset")
+
+    workshop.shop.before_undo = fall
+    workshop.undo(call)
+    workshop.nobody_at_work(call.key)
+    workshop.shop.remembers_s = 0.01
+    time.sleep(0.02)
+    workshop.take_back(call)
+    undo = workshop.calls()[0].undo
+    assert undo is not None
+    assert undo.state is UndoState.UNKNOWN
+    assert f"undo_call:{call.key}" not in waking(workshop.store)
 
 
 def test_a_provider_that_is_down_is_asked_again_later(workshop: Workshop, unknown: Call) -> None:
@@ -152,6 +189,21 @@ def test_a_run_without_a_saved_state_cannot_be_restored(workshop: Workshop) -> N
 
     with pytest.raises(ResumeRefused, match="no saved state"):
         asyncio.run(restore())
+
+
+def test_a_paused_run_whose_state_is_gone_does_not_begin_anew(workshop: Workshop) -> None:
+    unasked = function_call("label", {"item": "cup"}, call_id="c0")
+    workshop.script.extend([[unasked], [shipping(("cup", 3))], [unasked], [saying()]])
+    workshop.start()
+    workshop.execute()
+    workshop.advance()
+    assert (workshop.run().pause, len(workshop.shop.done)) == (2, 1)
+    assert workshop.decide(workshop.calls()[0], "reject").ok
+    workshop.client.delete(workshop.store.keys.saved("run_1"))
+    workshop.advance()
+    run = workshop.run()
+    assert (run.state, run.pause, len(workshop.script.calls)) == (RunState.FAILED, 2, 2)
+    assert "The saved state of the run is gone" in (run.reason or "")
 
 
 def test_another_first_agent_of_the_same_team_does_not_take_a_run_over(workshop: Workshop) -> None:

@@ -86,6 +86,10 @@ def test_a_law_that_asks_nobody_any_more_holds_people_to_what_they_were_asked(st
 
 CAP = Spending(cap="parcels", amounts={"ann": eur(3)}, limit=eur(10))
 
+OF_A_RUN = CAP.model_copy(update={"window": "run"})
+OF_BOB = CAP.model_copy(update={"amounts": {"bob": eur(3)}})
+MORE = CAP.model_copy(update={"amounts": {"ann": eur(4)}})
+
 
 def capped(limit: Money) -> Requirement:
     return need(spends=(CAP.model_copy(update={"limit": limit}),))
@@ -100,6 +104,11 @@ def capped(limit: Money) -> Requirement:
         (need(), need(reviewers=2), "2 reviewers instead of 1"),
         (need(), need(confirm=True), "second look"),
         (capped(eur(10)), capped(eur(5)), "limit on parcels is now 5.00 EUR"),
+        (need(spends=(OF_A_RUN,)), need(spends=(CAP,)), "limit on parcels is now 10.00 EUR"),
+        (need(spends=(CAP,)), need(spends=(OF_BOB,)), "limit on parcels is now 10.00 EUR"),
+        (need(spends=(CAP,)), need(spends=(MORE,)), "now takes 4.00 EUR from the limit on parcels"),
+        (need(spends=(MORE,)), need(spends=(CAP,)), None),
+        (need(spends=(CAP, OF_BOB)), need(spends=(CAP,)), None),
         (need(), capped(eur(5)), "limit on parcels is now 5.00 EUR"),
         (need(), need(), None),
         (need(reviewers=2), need(), None),

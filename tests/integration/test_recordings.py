@@ -38,9 +38,9 @@ def test_a_call_edited_before_it_was_drained_is_recorded_as_it_was_asked_at_firs
     first = a_requirement(reasons=("Over 250.00.",), tier="billing", reviewers=2, resources=("pay_1", "pay_2"))
     paused(store, a_call("call_1", content=a_content(requirement=first)))
     edit(store, "call_1")
-    later = a_requirement(reasons=("Small by now.",), tier="support", reviewers=1, mode=Mode.AUTO)
+    later = a_requirement(reasons=("Small by now.",), tier="support", reviewers=1)
     content = a_content('{"payment_id":"pay_2"}', requirement=later)
-    assert store.calls.refresh("call_1", version=2, content=content, seal="seal-2", drift=False, auto=True).ok
+    assert store.calls.refresh("call_1", version=2, content=content, seal="seal-2", drift=False).ok
     drain_once(store, ledger)
     (kept,) = recordings.since(TENANT, 0).calls
     asked = kept.requirement

@@ -9,10 +9,12 @@ import redis
 
 from approvals.lifecycle import Cause, State
 from approvals.models import Decision
+from policies.rules.mail import SendEmail
 from policies.rules.refunds import RefundPayments
 from refund_desk import ALL, BRUNO, OLGA, OMAR, RITA, RefundDesk, a_shop
-from worker.refund_desk.shop.tables import Payment
+from worker.refund_desk.shop.tables import Customer, Payment
 from worker.refund_desk.tools import all_tools
+from worker.refund_desk.tools.mail import look_up_recipients
 
 
 @pytest.fixture
@@ -101,6 +103,17 @@ def test_a_customer_who_owes_something_meanwhile_is_not_erased_and_neither_are_t
     assert "cus_0330" not in {deletion.customer_id for deletion in office.effects().deletions}
 
 
+def test_a_campaign_goes_back_to_review_when_two_drop_out_meanwhile_and_nobody_is_mailed(office: RefundDesk) -> None:
+    office.ask('mail everybody on the mailing list "Our autumn news."')
+    assert len(office.of("send_email").content.preview.rows) > 200
+    office.decide("send_email", "approve", BRUNO)
+    office.happen("campaign-events")
+    office.advance()
+    call = office.of("send_email")
+    assert (call.state, office.effects().mails) == (State.PENDING_REVIEW, [])
+    assert sum("campaigns subscribed ->" in line for line in call.content.previous) == 2, call.content.previous
+
+
 def test_a_tag_that_means_another_image_now_is_not_deployed(office: RefundDesk) -> None:
     (call,) = office.ask("deploy dep_0042")
     assert any(
@@ -140,3 +153,10 @@ def test_a_receipt_is_found_by_its_key_after_the_worker_was_lost(office: RefundD
     office.advance()
     found: Any = asyncio.run(tool.reconcile(call.idempotency_key, args))
     assert [paid.payment_id for paid in found.refunds] == ["pay_0002", "pay_0003"]
+
+
+def test_a_customer_is_written_to_by_id_so_that_a_refusal_holds_for_the_address_too(office: RefundDesk) -> None:
+    with office.shop.reading() as session:
+        address = session.get_one(Customer, "cus_0001").email
+    facts = asyncio.run(look_up_recipients(SendEmail(recipients=["cus_0001", address.upper()], subject="S", body="B")))
+    assert facts.problems == {address.upper(): "it is the address of cus_0001; name the customer by id."}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,17 @@ def test_a_shop_nobody_loaded_says_how(tmp_path: Path) -> None:
 def test_a_german_file_is_loaded_only_when_it_is_said_to_be_one(tmp_path: Path) -> None:
     assert "--style german" in shop(tmp_path, "load", "--payments", str(GERMAN), code=1)
     assert "Loaded 38 payments" in shop(tmp_path, "load", "--payments", str(GERMAN), "--style", "german")
+
+
+def test_what_an_agent_wrote_moves_nothing_on_the_terminal_that_reads_it_back(tmp_path: Path) -> None:
+    shop(tmp_path, "load")
+    with sqlite3.connect(tmp_path / "new" / "shop.db") as database:
+        database.execute(
+            "INSERT INTO refund_reports (idempotency_key, title, body, at) VALUES ('k', ?, '', '2026-11-30')",
+            ("Refunds\x1b[2K\x9b1A\n0 refunds",),
+        )
+    told = shop(tmp_path, "effects")
+    assert "  Refunds\\u{001b}[2K\\u{009b}1A\\u{000a}0 refunds\n" in told
+    (report,) = json.loads(text := shop(tmp_path, "effects", "--json"))["reports"]
+    assert report["title"] == "Refunds\x1b[2K\x9b1A\n0 refunds"
+    assert "\x9b" not in text

@@ -118,3 +118,33 @@ def test_what_the_call_itself_already_holds_is_not_counted_against_it(store: Sto
     redis_client.hset(store.keys.cap("per customer", "EUR", "cus:1 %", "day-2026-11-29"), "call_1", 10_000)
     assert claim(store, lease)
     assert reserved(redis_client) == [b"10000"]
+
+
+def test_a_claim_whose_judgement_was_told_of_other_amounts_takes_nothing(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    calls = [a_call(f"call_{n}", number=n, content=capped(300)) for n in (1, 2)]
+    lease = approved(store, *calls)
+    place = store.keys.cap("per customer", "EUR", "cus:1 %", "day-2026-11-29")
+    claim(store, lease, "call_1", token="c1", read={place: 0})
+    answer, _ = try_claim(store, lease, "call_2", token="c2", read={place: 0})
+    assert (answer.outcome, loaded(store, "call_2").state) == (Outcome.CAPS_MOVED, State.APPROVED)
+    assert reserved(redis_client) == [b"10000"]
+    assert try_claim(store, lease, "call_1", token="c1", read={place: 0})[0].outcome is Outcome.REPEATED
+    assert store.effects.unclaim("call_1", token="c1").ok
+    assert try_claim(store, lease, "call_2", token="c2", read={place: 10_000})[0].outcome is Outcome.CAPS_MOVED
+    assert claim(store, lease, "call_2", token="c2", read={place: 0})
+
+
+def test_what_a_call_still_holds_itself_is_not_what_others_hold(store: Store, redis_client: redis.Redis) -> None:
+    lease = approved(store, a_call("call_1", content=capped(100)))
+    place = store.keys.cap("per customer", "EUR", "cus:1 %", "day-2026-11-29")
+    redis_client.hset(place, mapping={"call_1": 10_000, "call_9": 0})
+    assert claim(store, lease, read={place: 0})
+
+
+def test_a_claim_after_midnight_that_was_judged_by_the_day_before_takes_nothing(store: Store) -> None:
+    lease = approved(store, a_call("call_1", content=capped(100)))
+    read = {store.keys.cap("per customer", "EUR", "cus:1 %", "day-2026-11-29"): 0}
+    assert try_claim(store, lease, read=read, day="2026-11-30")[0].outcome is Outcome.CAPS_MOVED
+    assert claim(store, lease, read={store.keys.cap("of the run", "EUR", "run", "run-run_1"): 0}, day="2026-11-30")

@@ -21,6 +21,7 @@ from approvals.settings import SettingsRefused
 from approvals.vault import Vault
 from builders import STATE_KEY, TENANT, a_store
 from policies.law import LawRefused
+from stack import until
 from worker import assembly, jobs
 from worker.check import check, findings, inspected, notes
 from worker.clock import Clock
@@ -64,10 +65,10 @@ def test_a_ledger_that_is_away_does_not_stop_the_clock(workshop: Workshop) -> No
     ticking = threading.Thread(target=clock.run)
     ticking.start()
     assert drained.wait(10)
+    until(lambda: queue.waiting() == 1, "the run is woken", 10)
     clock.stop.set()
     ticking.join(5)
     assert not ticking.is_alive()
-    assert queue.waiting() == 1
 
 
 def test_draining_goes_on_while_there_is_something_to_move(workshop: Workshop) -> None:

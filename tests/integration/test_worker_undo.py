@@ -362,7 +362,7 @@ def test_a_freeze_between_claim_and_intent_leaves_it_asked_for(
     intend = type(workshop.store.undos).intend
 
     def frozen_first(self: Any, *args: Any, **how: Any) -> Any:
-        self.ask("freeze", "Omar", "now")
+        self.ask("freeze", "Omar", "now", False)
         return intend(self, *args, **how)
 
     monkeypatch.setattr(type(workshop.store.undos), "intend", frozen_first)
@@ -443,6 +443,17 @@ def test_a_tool_that_was_changed_since_takes_nothing_back(workshop: Workshop) ->
 def test_a_call_that_the_law_can_no_longer_read_is_not_taken_back(workshop: Workshop) -> None:
     call = labelled(workshop)
     workshop.law = a_law([ship, replace(label, facts=Stock), find])
+
+    async def counted(args: Any) -> Stock:
+        return Stock(owner_of={})
+
+    def counting(model: Model) -> Any:
+        tools = workshop.shop.tools()
+        (labels,) = (tool for tool in tools if tool.name == "label")
+        labels.check = counted
+        return Agent(name="desk", instructions="Keep the shop.", model=model, tools=tools)
+
+    workshop.build = counting
     workshop.undo(call)
     assert workshop.shop.undone == []
     state, reason = undo_of(workshop, call)

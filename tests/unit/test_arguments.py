@@ -219,3 +219,18 @@ def test_open_mappings_and_floats_cannot_be_declared() -> None:
         tool_schema(Open)
     with pytest.raises(SchemaRefused, match="Declare Decimal or Money"):
         tool_schema(Lossy)
+
+
+class Tagged(Arguments):
+    """Sets have no order of their own, and another one in every process."""
+
+    tags: frozenset[str]
+    rates: set[Decimal]
+
+
+def test_a_set_is_written_in_one_order_with_every_digit() -> None:
+    tags = [f"tag{number}" for number in range(50)]
+    args = read_arguments(Tagged, json.dumps({"tags": tags, "rates": [3, 2]}).replace("3,", "1.50,"))
+    assert json.loads(canonical_text(args))["tags"] == sorted(tags)
+    assert '"rates":[1.50,2]' in canonical_text(args)
+    assert read_arguments(Tagged, canonical_text(args)) == args

@@ -150,6 +150,16 @@ def test_a_reason_stays_quoted_and_cannot_smuggle_invisible_text_into_the_senten
     assert "\u200b" not in found["sentence"]
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    ["\U000e0061\U000e0070", "\u00ad", "\u061c", "\u3164", "\ufe0f", "\U000e0100", "\u2800", "\ue000", "\ud800"],
+)
+def test_no_character_that_a_reviewer_would_not_see_reaches_the_model(hidden: str) -> None:
+    decision = a_decision("call_1", "reject", reason=f"no{hidden}more").model_copy(update={"name": f"A{hidden}na"})
+    found = told(a_final(State.REJECTED, decision, cause=Cause.PERSON))
+    assert (found["reason_quoted"], found["decided_by"]) == ("no more", ["A na"])
+
+
 def test_a_refusal_forbids_other_routes_unless_one_correction_was_asked_for() -> None:
     assert "another route" in told(a_final(State.REJECTED, NO, cause=Cause.PERSON))["next"]
     correction = a_decision("call_1", "reject", reason="cents, please", correction=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from policies.money import Money
+from policies.plain_text import visible, visible_json
 from worker.refund_desk.shop.amounts import Style
 from worker.refund_desk.shop.database import NOT_LOADED, Shop, ShopSettings
 from worker.refund_desk.shop.effects import Effects, read_effects
@@ -58,7 +59,7 @@ def effects(*, as_json: bool) -> None:
         raise click.ClickException(NOT_LOADED)
     with shop.reading() as session:
         done = read_effects(session)
-    click.echo(done.model_dump_json(indent=2) if as_json else "\n".join(_lines(done)))
+    click.echo(visible_json(done.model_dump_json(indent=2)) if as_json else "\n".join(map(visible, _lines(done))))
 
 
 def _lines(done: Effects) -> list[str]:

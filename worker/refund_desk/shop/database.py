@@ -31,7 +31,9 @@ BUSY_TIMEOUT_S = 15
 class ShopSettings(BaseSettings):
     """Where the sample's database is: a SQLite file, or PostgreSQL by its SQLAlchemy URL."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", env_ignore_empty=True, populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", extra="ignore", env_ignore_empty=True, populate_by_name=True, str_strip_whitespace=True
+    )
 
     url: str = Field("sqlite:///.var/shop.db", alias="VOBO_SHOP_URL")
 

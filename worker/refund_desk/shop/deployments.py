@@ -73,10 +73,11 @@ class DeploymentReceipt(BaseModel):
     at: str
 
 
-def find(session: Session, manifest_id: str | None) -> ManifestRow | None:
-    """A manifest by id; without one, the newest."""
+def find(session: Session, manifest_id: str | None, *, for_update: bool = False) -> ManifestRow | None:
+    """A manifest by id; without one, the newest. `for_update` keeps others from changing it."""
     query = select(Manifest.content).order_by(Manifest.manifest_id.desc()).limit(1)
-    content = session.scalar(query if manifest_id is None else query.where(Manifest.manifest_id == manifest_id))
+    query = query if manifest_id is None else query.where(Manifest.manifest_id == manifest_id)
+    content = session.scalar(query.with_for_update() if for_update else query)
     return None if content is None else ManifestRow.model_validate_json(content)
 
 

@@ -35,6 +35,13 @@ def addresses(session: Session, recipients: Sequence[str]) -> dict[str, str]:
     return {name: normal(address) for name, address in found.items() if address is not None}
 
 
+def owners(session: Session, wanted: Iterable[str]) -> dict[str, str]:
+    """Address -> the customer whose it is, the first by id of several; left out when it is nobody's."""
+    asked = set(wanted)
+    rows = session.execute(select(Customer.email, Customer.customer_id).order_by(Customer.customer_id.desc()))
+    return {address: customer for email, customer in rows.tuples() if (address := normal(email)) in asked}
+
+
 def consents(session: Session, wanted: Iterable[str]) -> dict[str, str]:
     """What each address said about campaigns; one no is a no, and who was never asked is on no list."""
     said: dict[str, str] = {}

@@ -61,7 +61,7 @@ async def find_deletion(idempotency_key: str, args: DeleteCustomers) -> Deletion
     return await find(idempotency_key, DeletionReceipt)
 
 
-@action(DeleteCustomers, check=look_up_customers, preview=preview_deletion, reconcile=find_deletion)
+@action(DeleteCustomers, check=look_up_customers, preview=preview_deletion, reconcile=find_deletion, remembers_s=None)
 async def delete_customers(ctx: ActionContext, args: DeleteCustomers) -> DeletionReceipt:
     """Erase customers and everything stored about them, for good. Only customers who owe nothing can be erased."""
 

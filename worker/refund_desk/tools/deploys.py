@@ -17,11 +17,7 @@ async def look_up_manifest(args: Deploy) -> DeployFacts:
     Raises:
         NothingHappened: there is no such manifest for this environment.
     """
-    manifest = await _manifest(args)
-    return DeployFacts(
-        digests=manifest.digests,
-        destructive=[_losing(migration.id, migration.estimated_rows) for migration in manifest.destructive],
-    )
+    return _facts(await _manifest(args))
 
 
 async def preview_deployment(ask: Ask[Deploy, DeployFacts]) -> Preview:
@@ -56,11 +52,14 @@ async def find_deployment(idempotency_key: str, args: Deploy) -> DeploymentRecei
     return await find(idempotency_key, DeploymentReceipt)
 
 
-@action(Deploy, check=look_up_manifest, preview=preview_deployment, reconcile=find_deployment)
+@action(Deploy, check=look_up_manifest, preview=preview_deployment, reconcile=find_deployment, remembers_s=None)
 async def deploy(ctx: ActionContext, args: Deploy) -> DeploymentReceipt:
     """Roll a manifest out to the environment it was made for."""
 
     def roll_out(session: Session, at: str) -> DeploymentReceipt:
+        manifest = deployments.find(session, args.manifest_id, for_update=True)
+        if manifest is None or _facts(manifest) != ctx.facts:  # a name says nothing about what it stands for by now
+            raise NothingHappened(f"{args.manifest_id} changed after it was looked at last. Nothing was deployed.")
         return deployments.deploy(session, ctx.idempotency_key, args.manifest_id, at)
 
     return await once(ctx, "deploy", args, roll_out, DeploymentReceipt)
@@ -73,6 +72,13 @@ async def _manifest(args: Deploy) -> ManifestRow:
     if manifest.environment != args.environment:
         raise NothingHappened(f"{args.manifest_id} was made for {manifest.environment}, not for {args.environment}.")
     return manifest
+
+
+def _facts(manifest: ManifestRow) -> DeployFacts:
+    return DeployFacts(
+        digests=manifest.digests,
+        destructive=[_losing(migration.id, migration.estimated_rows) for migration in manifest.destructive],
+    )
 
 
 def _losing(migration: str, rows: int | None) -> str:

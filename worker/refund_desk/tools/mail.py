@@ -15,11 +15,20 @@ SUBJECT = 60
 
 
 async def look_up_recipients(args: SendEmail) -> MailFacts:
-    """The address each recipient stands for, and why one may not be written to."""
+    """The address each recipient stands for, and why one may not be written to.
+
+    A customer has one name, the id: what a person refused of it does not come back under its address.
+    """
     address_of = await read(lambda session: mailing.addresses(session, args.recipients))
+    owners = await read(lambda session: mailing.owners(session, address_of.values()))
     return MailFacts(
         address_of=address_of,
         problems={
+            name: f"it is the address of {owners[address]}; name the customer by id."
+            for name, address in address_of.items()
+            if "@" in name and address in owners
+        }
+        | {
             name: "its address has a character nobody can see."
             for name, address in address_of.items()
             if any(is_hidden(char) for char in address)
@@ -64,7 +73,7 @@ async def find_mail(idempotency_key: str, args: SendEmail) -> MailReceipt | None
     return await find(idempotency_key, MailReceipt)
 
 
-@action(SendEmail, check=look_up_recipients, preview=preview_mail, reconcile=find_mail)
+@action(SendEmail, check=look_up_recipients, preview=preview_mail, reconcile=find_mail, remembers_s=None)
 async def send_email(ctx: ActionContext, args: SendEmail) -> MailReceipt:
     """Send one plain text by mail to customers, by customer id or address. Sent mail cannot be taken back."""
 
@@ -73,6 +82,9 @@ async def send_email(ctx: ActionContext, args: SendEmail) -> MailReceipt:
         unknown = [name for name in args.recipients if name not in address_of]
         if unknown:
             raise NothingHappened(f"There is no address of {unknown[0]}. No mail was sent.")
+        moved = [name for name in args.recipients if address_of[name] != ctx.facts.address_of.get(name)]
+        if moved:
+            raise NothingHappened(f"The address of {moved[0]} changed after it was looked at last. No mail was sent.")
         addresses = [address_of[name] for name in args.recipients]
         return mails.send(session, ctx.idempotency_key, addresses, subject=args.subject, body=args.body, at=at)
 

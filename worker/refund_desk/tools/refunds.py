@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from policies.money import Money
 from policies.rules.refunds import RefundFacts, RefundPayments
-from worker.actions import ActionContext, Ask, Precondition, Preview, action
+from worker.actions import ActionContext, Ask, NothingHappened, Precondition, Preview, action
 from worker.refund_desk.shop import customers, payments
 from worker.refund_desk.shop.payments import PaymentRow, RefundReceipt
 from worker.refund_desk.tools.doors import counted, find, once, read
@@ -64,12 +64,16 @@ async def find_refunds(idempotency_key: str, args: RefundPayments) -> RefundRece
     return await find(idempotency_key, RefundReceipt)
 
 
-@action(RefundPayments, check=look_up_payments, preview=preview_refunds, reconcile=find_refunds)
+@action(RefundPayments, check=look_up_payments, preview=preview_refunds, reconcile=find_refunds, remembers_s=None)
 async def refund_payments(ctx: ActionContext, args: RefundPayments) -> RefundReceipt:
     """Give money back for payments of one currency. Put all refunds of one task and currency into one call."""
     lines = [(line.payment_id, line.amount) for line in args.lines]
 
     def pay(session: Session, at: str) -> RefundReceipt:
+        rows = payments.by_id(session, args.payment_ids, for_update=True)
+        for name, row in rows.items():  # whether it can be refunded is for the shop to say
+            if (row.customer_id, row.amount) != (ctx.facts.customer_of.get(name), ctx.facts.charged.get(name)):
+                raise NothingHappened(f"{name} changed after it was looked at last. Nothing was refunded.")
         return payments.refund(session, ctx.idempotency_key, lines, args.reason, at)
 
     return await once(ctx, "refund_payments", args, pay, RefundReceipt)

@@ -53,7 +53,14 @@ async def find_withdrawal(ctx: ActionContext, args: DraftRefundReport, receipt: 
     return await read(lambda session: reports.withdrawn_at(session, receipt["report_id"]))
 
 
-@action(DraftRefundReport, preview=preview_report, reconcile=find_report, undo=withdraw_report, undone=find_withdrawal)
+@action(
+    DraftRefundReport,
+    preview=preview_report,
+    reconcile=find_report,
+    undo=withdraw_report,
+    undone=find_withdrawal,
+    remembers_s=None,
+)
 async def draft_refund_report(ctx: ActionContext, args: DraftRefundReport) -> ReportReceipt:
     """Save a draft report about refunds. Drafts are seen by the finance team only and can be taken back."""
 
