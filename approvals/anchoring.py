@@ -8,6 +8,7 @@ from approvals.anchors import Anchor, Signer, anchor_problems, misfits
 from approvals.ledger import Ledger
 from approvals.ledger_append import locked_head
 from approvals.ledger_errors import reaching
+from approvals.ledger_head import LedgerDiffers
 from approvals.ledger_tables import ANCHORS, EVENTS
 from approvals.store import Store
 
@@ -33,10 +34,12 @@ class Anchoring:
 
         Raises:
             LedgerUnreachable: nothing is lost; the next look makes up for it.
+            LedgerDiffers: it is not the ledger that events were handed over to; nothing was signed.
         """
         now = self.store.now()
         if now - self._looked < LOOK_EVERY_MS:
             return 0
+        self.ledger.require(self.store.tenant, self.store.ledger.noted())
         with reaching("The ledger could not be anchored"):
             self._sign_when_due(now)
             told = self._tell()
@@ -96,9 +99,13 @@ def verify(
     hashes = ledger.hashes(tenant, {anchor.seq for anchor in (*made, *noted)})
     problems += anchor_problems(tenant, hashes, made, trusted=trusted, told=store.ledger.anchored())
     problems += [f"As posted: {one}" for one in misfits(tenant, hashes, noted, trusted)]
-    head = ledger.head(tenant)
-    if not store.ledger.reaches(head.event_id if head else None):
-        problems.append("The newest rows are gone: Redis handed over events that are not here.")
+    try:
+        ledger.require(tenant, store.ledger.noted())
+        head = ledger.head(tenant)
+        if not store.ledger.reaches(head.event_id if head else None):
+            problems.append("The newest rows are gone: Redis handed over events that are not here.")
+    except LedgerDiffers as differs:
+        problems.append(str(differs))
     return problems
 
 

@@ -14,7 +14,8 @@ from approvals.errors import ApprovalsError
 from approvals.findings import Finding, failure, fine, warning
 from approvals.installed_check import app_installed
 from approvals.key_use import keys_needed
-from approvals.ledger import Ledger
+from approvals.ledger_opening import ledger_of
+from approvals.ledger_stream import EventsWait
 from approvals.ledger_tables import HEADS
 from approvals.opening import Opened
 from approvals.redis_check import server_in_words
@@ -43,7 +44,8 @@ def checkup(settings: Settings, opened: Opened, clock: Callable[[], float] = tim
     yield from certificate(store.runs.client, store.now())
     yield from store_checks(store)
     yield drift("this machine's clock", store.now() / 1000, clock())
-    yield ledger_writable(settings)
+    yield ledger_writable(settings, store)
+    yield from undrained(store)
     runs = open_runs(store.runs)
     yield oldest_readable(store, runs)
     yield from keys_needed(settings, store.runs.client, opened.vault)
@@ -63,10 +65,10 @@ def drift(whose: str, here: float, there: float) -> Finding:
     return level("clock", said, "Let both machines follow NTP; deadlines are always the store's.")
 
 
-def ledger_writable(settings: Settings) -> Finding:
-    """Writes a row into the ledger and takes it back."""
+def ledger_writable(settings: Settings, store: Store) -> Finding:
+    """Whether it is the ledger that events were handed over to. Writes a row into it and takes it back."""
     try:
-        engine = Ledger.open(settings.ledger_url).engine
+        engine = ledger_of(settings.ledger_url, store).engine
         with engine.connect() as connection:
             connection.execute(insert(HEADS).values(tenant="vobo-doctor", seq=0, hash=""))
             connection.rollback()
@@ -79,6 +81,13 @@ def ledger_writable(settings: Settings) -> Finding:
             "Check VOBO_LEDGER_URL, the rights of its user, and the disk.",
         )
     return fine("ledger", f"The ledger can be written ({engine.dialect.name}).")
+
+
+def undrained(store: Store) -> Iterator[Finding]:
+    """Whether what waits for the ledger needs a key that is not configured here."""
+    lacking = [key for key in store.ledger.needed() if key not in store.runs.vault.key_ids]
+    if lacking:
+        yield failure("ledger", str(EventsWait(lacking[0])))
 
 
 def oldest_readable(store: Store, runs: list[OpenRun]) -> Finding:

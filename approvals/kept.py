@@ -12,6 +12,7 @@ from typing import Any
 from approvals.masks import Masks, scrubbed
 from approvals.models import CallContent
 from approvals.room import Room
+from approvals.vault import key_id_of
 from policies.arguments import ArgumentsRefused, read_json
 from policies.strict_json import write_json
 
@@ -74,6 +75,14 @@ def disclosed(room: Room, key: str, version: int, text: str, *, run: str) -> dic
     values: list[str] = json.loads(room.open(KIND, key, version, blob, run=run)) if blob else []
     document: dict[str, Any] = replaced(stored["shown"], lambda number: values[number])
     return document
+
+
+def key_of(text: str) -> str:
+    """The public id of the key that an event's text needs; empty when it needs none, or is not ours."""
+    try:
+        return key_id_of(base64.b64decode(json.loads(text)["personal"]))
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def replaced(value: Any, by: Any) -> Any:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError, StatementError
 
 from approvals.ledger_check import columns_of
 from approvals.ledger_errors import LedgerUnreachable, why
+from approvals.ledger_head import Head, require_head
 from approvals.ledger_rows import GENESIS, Entropy, Personal, canonical_body, chained, parted, stand_in
 from approvals.ledger_tables import EVENTS, HEADS, PERSONAL
 
@@ -20,24 +21,33 @@ Refused = Callable[[str, str], None]
 _NO_ROW = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
+class Added(NamedTuple):
+    """How many events were new, and the head of the chain with all of them in it."""
+
+    new: int
+    head: Head
+
+
 def nobody(_event_id: str, _why: str) -> None:
     """For whoever has nobody to tell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Appending:
-    """Adds to one workspace's chain."""
+    """Adds to one workspace's chain, if that has the head that was `noted` of it."""
 
     engine: Engine
     tenant: str
     entropy: Entropy
     refused: Refused = nobody
+    noted: Head | None = None
 
-    def add(self, events: Sequence[Event]) -> int:
+    def add(self, events: Sequence[Event]) -> Added:
         """Add what is not there yet, all in one transaction. An event that is refused is parted from the others.
 
         Raises:
             LedgerUnreachable: the database is away; what was not added is not lost.
+            LedgerDiffers: it is another one, or older.
         """
         try:
             return self._together(events)
@@ -46,10 +56,11 @@ class Appending:
                 raise _unwritten(failed) from failed
             if len(events) > 1:
                 half = len(events) // 2
-                return self.add(events[:half]) + self.add(events[half:])
+                first, second = self.add(events[:half]), self.add(events[half:])
+                return Added(first.new + second.new, second.head)
             return self._instead(*events[0], why(failed))
 
-    def _instead(self, event_id: str, fields: Mapping[str, str], reason: str) -> int:
+    def _instead(self, event_id: str, fields: Mapping[str, str], reason: str) -> Added:
         self.refused(event_id, reason)
         try:
             return self._together([(event_id, stand_in(event_id, fields, reason, whole=True))])
@@ -61,9 +72,10 @@ class Appending:
         except SQLAlchemyError as failed:
             raise _unwritten(failed) from failed
 
-    def _together(self, events: Sequence[Event]) -> int:
+    def _together(self, events: Sequence[Event]) -> Added:
         with self.engine.begin() as connection:
             seq, previous = locked_head(connection, self.tenant)
+            require_head(connection, self.tenant, self.noted)
             known = self._known(connection, [event_id for event_id, _ in events])
             rows, personal = list[dict[str, Any]](), list[dict[str, Any]]()
             for event_id, fields in events:
@@ -83,7 +95,7 @@ class Appending:
             if rows:
                 here = HEADS.c.tenant == self.tenant
                 connection.execute(update(HEADS).where(here).values(seq=seq, hash=previous))
-            return len(rows)
+            return Added(len(rows), Head(seq, previous))
 
     def _known(self, connection: Connection, ids: Sequence[str]) -> set[str]:
         there = select(EVENTS.c.event_id).where(EVENTS.c.tenant == self.tenant, EVENTS.c.event_id.in_(ids))

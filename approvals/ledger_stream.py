@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from approvals.kept import disclosed, replaced
+from approvals.errors import ApprovalsError
+from approvals.kept import disclosed, key_of, replaced
+from approvals.ledger_head import Head
 from approvals.ledger_rows import LedgerRow
 from approvals.outcomes import Answer
 from approvals.room import Room
@@ -12,6 +14,18 @@ from approvals.vault import BlobKeyMissing, BlobTampered
 from policies.strict_json import write_json
 
 UNREADABLE = "What was kept of this version could not be read when it left Redis."
+
+
+class EventsWait(ApprovalsError):
+    """Events stay in Redis, in order, since the key that their personal values need is not configured here."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"Events wait in Redis and are not in the ledger yet: they need the key {key}, which VOBO_STATE_KEYS does"
+            " not hold here. Put it there and restart what lacks it. Only when that key is lost for good:"
+            f" `vobo ledger drain --without-key {key} --reason ...`."
+        )
+        self.key = key
 
 
 class LedgerStream(Room):
@@ -24,9 +38,10 @@ class LedgerStream(Room):
         return self._range(count)
 
     def opened(self, fields: Mapping[str, str]) -> dict[str, str]:
-        """An event with the personal values of what it keeps in place. Those that cannot be opened are lost.
+        """An event with the personal values of what it keeps in place; without those that cannot be opened.
 
-        Whoever changed them changed nothing else of the event, and ops has been told.
+        Whoever changed them changed nothing else of the event, and ops has been told. Whoever lacks their key asks
+        `lacks` before anything is kept for good.
         """
         text = fields.get("kept", "")
         if not text:
@@ -39,10 +54,30 @@ class LedgerStream(Room):
             document = {"arguments": None, "problem": UNREADABLE}
         return {**fields, "kept": write_json(document)}
 
-    def drop(self, ids: Sequence[str]) -> None:
-        """These events are kept elsewhere now. Dropping twice does nothing."""
-        if ids:
-            self.ask("drop_events", *ids)
+    def lacks(self, fields: Mapping[str, str]) -> str:
+        """The id of the key that an event's personal values need and that is not configured here; empty for none."""
+        key = key_of(fields.get("kept", ""))
+        return "" if key in self.vault.key_ids else key
+
+    def needed(self) -> list[str]:
+        """The id of the key of each event here that has personal values."""
+        return [key for _, fields in self._range(None) if (key := key_of(fields.get("kept", "")))]
+
+    def drop(self, ids: Sequence[str], *, was: Head | None = None, head: Head | None = None) -> Answer:
+        """These events are kept in a ledger that had the head `was`, and has `head` now. Dropping twice does nothing.
+
+        WRONG_STATE when another head has been noted since; nothing was dropped.
+        """
+        return self.ask("drop_events", _written(was), _written(head), *ids)
+
+    def noted(self) -> Head | None:
+        """The head that the ledger had when events were handed over last; None when nobody has noted one."""
+        stored: Any = self.client.hget(self.keys.vouched, "head")
+        return Head.read(stored.decode(errors="replace")) if stored else None
+
+    def accept(self, was: Head | None, head: Head, *, by: str, reason: str) -> Answer:
+        """An operator goes on with a ledger that has not the head `was`. WRONG_STATE when another one is noted."""
+        return self.ask("accept_ledger", _written(was), _written(head), by, reason)
 
     def knows(self, event_id: str) -> bool:
         """Whether this event is still here, or was dropped because it is kept in SQL: it happened in this store."""
@@ -117,6 +152,10 @@ class LedgerStream(Room):
 def server_of(server: Mapping[str, Any], replication: Mapping[str, Any]) -> str:
     """The name of a server by these sections of its INFO, as `this_server` in the scripts has it."""
     return f"{server['run_id']}:{replication['master_replid']}"
+
+
+def _written(head: Head | None) -> str:
+    return str(head) if head is not None else ""
 
 
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:

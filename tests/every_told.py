@@ -21,6 +21,7 @@ ABOUT = {
     "secret": "call_000000000001",
     "anchor": "vobo-0123-abcdef-Zm9vYmFy",
     "not_kept": "2026-11-30",
+    "undrained": "1a2b3c4d:2026-11-30",
     "gate": "call_000000000001",
     "unsent": "card:batch_a",
 }

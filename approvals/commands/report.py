@@ -4,9 +4,8 @@ from pathlib import Path
 import click
 
 from approvals.commands.instants import Instant
+from approvals.commands.ledger import drained_ledger
 from approvals.commands.opening import opened
-from approvals.drain import drain_once
-from approvals.ledger import Ledger
 from approvals.report import report as counted
 from approvals.report_page import page
 from approvals.report_picture import alt_text, picture
@@ -21,9 +20,7 @@ from policies.roster import read_toml
 def report(since: int, until: int | None, out: Path, png: Path | None) -> None:
     """What was asked and what became of it, as one HTML page; whether thresholds are right and cards are read."""
     found, _, settings = opened()
-    ledger = Ledger.open(settings.ledger_url)
-    while drain_once(found.store, ledger):
-        continue
+    ledger = drained_ledger(found, settings)
     end = found.store.now() if until is None else until
     rows = chain.from_iterable(ledger.pages(found.store.tenant, since=since, until=end))
     laws = ledger.rows(found.store.tenant, types=("law_changed",), until=end)

@@ -101,6 +101,10 @@ def _wrap(steps: Steps, owner: type, method: str, step: str, *, kinds: bool = Fa
     setattr(owner, method, wrapped)
 
 
+#: What is one thing though it can be gone through; anything else may be gone through only once.
+_WHOLE = (str, tuple)
+
+
 def _wrap_many(steps: Steps, owner: type, method: str, step: str, about: Callable[[Any, Any], Iterable[str]]) -> None:
     """Make `step:before` and `step:after` of a method that is about several things at once; `about` tells them from
     its arguments and its answer, which is None before.
@@ -109,7 +113,7 @@ def _wrap_many(steps: Steps, owner: type, method: str, step: str, about: Callabl
 
     @functools.wraps(original)
     def wrapped(self: Any, *args: Any, **named: Any) -> Any:
-        args = tuple(list(one) if isinstance(one, Iterable) and not isinstance(one, str) else one for one in args)
+        args = tuple(list(one) if isinstance(one, Iterable) and not isinstance(one, _WHOLE) else one for one in args)
         for one in dict.fromkeys(about(args, None)):
             steps.reached(f"{step}:before", one)
         answer = original(self, *args, **named)

@@ -84,7 +84,7 @@ def test_a_row_that_somebody_holds_is_waited_for_in_vain_only_so_long(
     other.dispose()
     assert time.monotonic() - began < 30
     assert refused == [], "an outage is no refusal"
-    assert ledger.append(TENANT, [noted(2), noted(3)]) == 2
+    assert ledger.append(TENANT, [noted(2), noted(3)]).new == 2
     assert ledger.verify(TENANT) == []
 
 
@@ -130,7 +130,7 @@ def test_whoever_reads_a_snapshot_keeps_no_writer_waiting_and_sees_nothing_new(l
     ledger.append(TENANT, [noted(1)])
     with snapshot(ledger.engine).connect() as reader:
         assert len(reader.execute(select(EVENTS)).all()) == 1
-        assert ledger.append(TENANT, [noted(2)]) == 1
+        assert ledger.append(TENANT, [noted(2)]).new == 1
         assert len(reader.execute(select(EVENTS)).all()) == 1
         with ledger.engine.begin() as connection:
             connection.execute(insert(HEADS).values(tenant="T2", seq=0, hash=""))

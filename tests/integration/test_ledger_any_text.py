@@ -66,7 +66,7 @@ def test_any_text_is_kept_chained_and_the_same_on_both_databases(
     tenant, refused = f"T{next(_numbers)}", list[str]()
     event = an_event(fields, document, personal)
     for ledger in both:
-        assert ledger.append(tenant, [("1-0", event)], lambda event_id, _: refused.append(event_id)) == 1
+        assert ledger.append(tenant, [("1-0", event)], lambda event_id, _: refused.append(event_id)).new == 1
         assert ledger.verify(tenant) == []
     assert refused == []
     (here,), (there,) = (ledger.rows(tenant) for ledger in both)

@@ -46,7 +46,7 @@ def test_two_drains_at_once_keep_every_event_once_in_one_chain(store: Store, pos
     events = [(f"{number}-1", {"type": "noted", "at": str(number), "actor": "U0ANA"}) for number in range(2, 402)]
 
     def drain(ledger: Ledger) -> int:
-        return sum(ledger.append(TENANT, events[start : start + 20]) for start in range(0, len(events), 20))
+        return sum(ledger.append(TENANT, events[start : start + 20]).new for start in range(0, len(events), 20))
 
     with ThreadPoolExecutor(2) as pool:
         added = list(pool.map(drain, ledgers))

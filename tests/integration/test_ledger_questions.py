@@ -286,8 +286,8 @@ def test_a_line_of_an_export_follows_from_the_row_before_it_even_if_that_is_left
 def test_draining_the_same_events_twice_keeps_them_once(store: Store, ledger: Ledger) -> None:
     paused(store, a_call("call_1"))
     events = [(event_id, store.ledger.opened(fields)) for event_id, fields in store.ledger.read()]
-    assert ledger.append(TENANT, events) == len(events)
-    assert ledger.append(TENANT, events) == 0
+    assert ledger.append(TENANT, events).new == len(events)
+    assert ledger.append(TENANT, events).new == 0
     drain_once(store, ledger)
     assert ledger.verify(TENANT) == []
     assert len(ledger.rows(TENANT)) == len(events)

@@ -27,7 +27,7 @@ def noted(number: int, **changed: str) -> tuple[str, dict[str, str]]:
 def test_one_refused_event_is_replaced_and_the_others_are_kept_in_order(ledger: Ledger, bad: dict[str, str]) -> None:
     events = [noted(number, **(bad if number == 7 else {})) for number in range(1, 21)]
     told: list[tuple[str, str]] = []
-    assert ledger.append(TENANT, events, lambda *refused: told.append(refused)) == 20
+    assert ledger.append(TENANT, events, lambda *refused: told.append(refused)).new == 20
     assert [event_id for event_id, _ in told] == ["7-0"]
     rows = ledger.rows(TENANT)
     assert [row.event_id for row in rows] == [event_id for event_id, _ in events]
@@ -37,7 +37,7 @@ def test_one_refused_event_is_replaced_and_the_others_are_kept_in_order(ledger: 
     assert f"({told[0][1]})" in instead.body["reason"]
     assert json.loads(instead.body["event"]) == events[6][1]
     assert ledger.verify(TENANT) == []
-    assert ledger.append(TENANT, events, lambda *refused: told.append(refused)) == 0
+    assert ledger.append(TENANT, events, lambda *refused: told.append(refused)).new == 0
     assert len(told) == 1
 
 
@@ -51,7 +51,7 @@ def test_what_was_refused_can_be_erased_like_anything_of_a_person(ledger: Ledger
 
 def test_many_refused_events_leave_nothing_out(ledger: Ledger) -> None:
     events = [noted(number, **(BAD[number % 3] if number % 5 == 0 else {})) for number in range(1, 101)]
-    assert ledger.append(TENANT, events) == 100
+    assert ledger.append(TENANT, events).new == 100
     assert [row.type == NOT_KEPT for row in ledger.rows(TENANT)] == [number % 5 == 0 for number in range(1, 101)]
     assert ledger.verify(TENANT) == []
 
@@ -106,7 +106,7 @@ def test_an_event_whose_text_is_refused_too_leaves_its_id_and_why(postgres: Priv
             $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '22021'; END $$""")
         )
         connection.execute(text("CREATE TRIGGER texts BEFORE INSERT ON ledger_personal EXECUTE FUNCTION refuse()"))
-    assert ledger.append(TENANT, [noted(1), noted(2, reason="")]) == 2
+    assert ledger.append(TENANT, [noted(1), noted(2, reason="")]).new == 2
     bare, plain = ledger.rows(TENANT)
     assert (bare.event_id, bare.type, bare.body) == ("1-0", NOT_KEPT, bare.raw)
     assert bare.body["reason"] == "The database refused this event (DataError, CharacterNotInRepertoire)."
