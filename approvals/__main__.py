@@ -7,6 +7,7 @@ import click
 from approvals.commands import canary, doctor, export, freezing, init, keys, ledger, policies, report, show, start
 from approvals.errors import ApprovalsError
 from policies.law import LawRefused
+from policies.plain_text import visible_lines
 from policies.reviewers import ReviewersRefused
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     try:
         cli()
     except (ApprovalsError, LawRefused, ReviewersRefused) as refused:
-        click.echo(str(refused), err=True)
+        click.echo(visible_lines(str(refused)), err=True)
         sys.exit(1)
 
 

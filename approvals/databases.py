@@ -1,5 +1,8 @@
 """Connections to SQL: how they are opened, how long they may take, and what is said of where they lead."""
 
+import sqlite3
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ PATIENCE_S = 5
 LOCK_MS, STATEMENT_MS = 5_000, 15_000
 #: How long one may take that reads everything, or moves everything into a newer layout.
 LONG_STATEMENT_MS = 600_000
+#: How often the log of SQLite is tried to be folded, each time for `LOCK_MS`, and the pause between (s).
+SWEEPS, SWEEP_S = 6, 0.5
 #: A server whose machine is gone is noticed after about 25 s, whoever waits for it. What libpq calls it.
 KEEPALIVE = {
     "connect_timeout": PATIENCE_S,
@@ -69,6 +74,37 @@ def snapshot(engine: Engine) -> Engine:
     """
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     return long(engine).execution_options(vobo_reads=True, **level)
+
+
+def swept(engine: Engine, *, sleep: Callable[[float], None] = time.sleep) -> bool:
+    """Whether nothing that was deleted is left in SQLite's log, which keeps it while any process has the file open.
+
+    Waits for whoever reads or writes just now, about half a minute. PostgreSQL has no such file beside its tables.
+
+    Raises:
+        SQLAlchemyError: the database cannot be opened.
+    """
+    if engine.dialect.name != "sqlite":
+        return True
+    connection = engine.raw_connection()  # outside a transaction: there the log may not be folded
+    try:
+        for number in range(SWEEPS):
+            if number:
+                sleep(SWEEP_S)
+            if not _fold(connection):
+                return True
+    finally:
+        connection.close()
+    return False
+
+
+def _fold(connection: Any) -> bool:
+    """Writes SQLite's log into its file and empties it; whether somebody was in the way, or the disk."""
+    try:
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error:
+        return True
+    return bool(busy)
 
 
 def _patience(url: URL) -> dict[str, Any]:

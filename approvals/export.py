@@ -10,6 +10,7 @@ from approvals.ledger import Ledger
 from approvals.ledger_rows import ERASED, GENESIS, NOBODY, PREFIX, LedgerRow
 from approvals.masks import MASKED
 from approvals.told import masked
+from policies.plain_text import visible_json
 
 SCHEMA = "vobo.ledger/1"
 SCHEMA_FILE = Path(__file__).with_name("ledger_schema.json")
@@ -30,7 +31,7 @@ def export(
         for row in page:
             if row.seq != last + 1:  # the instants of rows may leave some out
                 previous = ledger.hash_before(tenant, row.seq)
-            yield json.dumps(_document(row, tenant, previous, personal=personal), ensure_ascii=False)
+            yield visible_json(json.dumps(_document(row, tenant, previous, personal=personal), ensure_ascii=False))
             last, previous = row.seq, row.hash
 
 

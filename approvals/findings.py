@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from approvals.errors import ApprovalsError
 from policies.law import LawRefused
+from policies.plain_text import visible_json, visible_lines
 from policies.values import Frozen
 
 
@@ -29,7 +30,7 @@ class Finding(Frozen):
     fix: str = ""
 
     def __str__(self) -> str:
-        return f"{self.sentence} {self.fix}".strip()
+        return visible_lines(f"{self.sentence} {self.fix}".strip())
 
 
 _FINDINGS = TypeAdapter(list[Finding])
@@ -82,7 +83,7 @@ def worst(found: Iterable[Finding]) -> Level:
 
 def to_json(found: Iterable[Finding]) -> str:
     """The findings as one JSON array, each with level, about, sentence and fix."""
-    return json.dumps([one.model_dump() for one in found], ensure_ascii=False)
+    return visible_json(json.dumps([one.model_dump() for one in found], ensure_ascii=False))
 
 
 def from_json(text: str) -> list[Finding]:

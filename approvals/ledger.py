@@ -5,14 +5,16 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, and_, select
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from approvals.databases import engine_of, long, place_of, snapshot
 from approvals.layouts import LayoutTooNew, lay_out
-from approvals.ledger_append import Appending, Event, Refused, nobody
+from approvals.ledger_append import Added, Appending, Event, Refused, nobody
 from approvals.ledger_check import chain_problems, personal_problems
+from approvals.ledger_erasing import erase
 from approvals.ledger_errors import LedgerTooNew, LedgerUnreachable, reaching, why
+from approvals.ledger_head import Head, head_of, require_head, require_ledger
 from approvals.ledger_rows import GENESIS, Entropy, LedgerRow, rejoined
 from approvals.ledger_tables import EVENTS, HEADS, LAYOUT, PERSONAL
 
@@ -45,10 +47,11 @@ class Ledger:
         lay_out(engine, LAYOUT)
 
     @classmethod
-    def open(cls, url: str) -> "Ledger":
-        """Open or create the ledger.
+    def open(cls, url: str, *, made: bool = True) -> "Ledger":
+        """Open the ledger, or create it where it may be `made`.
 
         Raises:
+            LedgerAbsent: there is none, and it may not be made.
             LedgerUnreachable: naming the database without its password.
             LedgerTooNew: its tables are of a newer version.
         """
@@ -59,6 +62,8 @@ class Ledger:
                 " postgresql+psycopg://user:password@host:5432/name; an @ in the password is written %40."
             )
         try:
+            if not made:
+                require_ledger(url)
             return cls(engine_of(url))
         except LayoutTooNew as newer:
             raise LedgerTooNew(str(newer)) from newer
@@ -76,16 +81,38 @@ class Ledger:
                 f"The ledger {place} cannot be opened ({why(failed)}). Check VOBO_LEDGER_URL."
             ) from failed
 
-    def append(self, tenant: str, events: Iterable[Event], refused: Refused = nobody) -> int:
-        """Add events in order, leaving out those it has; returns how many were new.
+    def append(
+        self, tenant: str, events: Iterable[Event], refused: Refused = nobody, noted: Head | None = None
+    ) -> Added:
+        """Add events in order, leaving out those it has, if the ledger has the head that was `noted` of it.
 
         An event that the database refuses even alone, which an outage does not, is replaced by a row that says so and
         keeps its id; `refused` is told before.
 
         Raises:
             LedgerUnreachable: the database is away; what was added so far is left out next time.
+            LedgerDiffers: it is another ledger, or an older one; nothing was added.
         """
-        return Appending(self.engine, tenant, self._entropy, refused).add(list(events))
+        return Appending(self.engine, tenant, self._entropy, refused, noted).add(list(events))
+
+    def require(self, tenant: str, noted: Head | None) -> None:
+        """See that it is the ledger of which this head was noted.
+
+        Raises:
+            LedgerUnreachable: the database does not answer.
+            LedgerDiffers: it is another one, or older.
+        """
+        with reaching(_UNREAD), self.engine.connect() as connection:
+            require_head(connection, tenant, noted)
+
+    def newest(self, tenant: str) -> Head:
+        """The head of the chain.
+
+        Raises:
+            LedgerUnreachable: the database does not answer.
+        """
+        with reaching(_UNREAD), self.engine.connect() as connection:
+            return head_of(connection, tenant)
 
     def rows(
         self,
@@ -139,21 +166,15 @@ class Ledger:
         """Forget personal values of a person (a Slack id, or the value itself), or older than an instant (ms).
 
         The chain stays whole: it holds hashes, which say nothing once their salts are gone. Returns how many values
-        were erased.
+        were erased. SQLite's log may hold them until `databases.swept`.
 
         Raises:
             LedgerUnreachable: nothing was erased.
         """
-        text = (person or "").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        within = and_(PERSONAL.c.kind != "name", PERSONAL.c.value.ilike(f"%{text}%", escape="\\"))
-        whose = or_(PERSONAL.c.subject == person, PERSONAL.c.value == person, within)
-        wanted = [PERSONAL.c.tenant == tenant]
-        wanted += [whose] if person else []
-        wanted += [PERSONAL.c.at < before] if before is not None else []
-        if len(wanted) == 1:
+        if not person and before is None:
             raise ValueError("Erasing needs a person or an instant; everything is never meant.")
-        with reaching("Nothing was erased"), long(self.engine).begin() as connection:
-            return connection.execute(delete(PERSONAL).where(*wanted)).rowcount
+        with reaching("Nothing was erased"):
+            return erase(self.engine, tenant, person=person, before=before)
 
     def head(self, tenant: str) -> LedgerRow | None:
         """The newest event; None when there is none.

@@ -32,6 +32,10 @@ class Operators(Room):
         """Somebody has seen to this matter. It is open again when it comes up again."""
         return self.ask("close_alert", subject, by.user, by.name)
 
+    def note(self, event: str, *, by: str, detail: str) -> None:
+        """What an operator did at a terminal, for the ledger; changes nothing else."""
+        self.ask("note", "", event, by, "", detail)
+
     def refused(self, control: str, subject: str, *, by: Person, reason: str) -> None:
         """A press that was refused, for the ledger."""
         self.ask("note_press", control, subject, by.user, by.name, reason)

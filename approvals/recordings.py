@@ -7,7 +7,7 @@ VOBO_STATE_KEYS and bound to their call, and are deleted after `KEPT_MS`.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Column, Engine, LargeBinary, MetaData, String, Table, delete, insert, select
@@ -19,6 +19,7 @@ from approvals.layouts import Layout, LayoutTooNew, lay_out, recording_begins
 from approvals.ledger_errors import LedgerTooNew, reaching
 from approvals.models import Call, Run
 from approvals.sealed_rows import SealedColumn
+from approvals.sought import Sought
 from approvals.store import Store
 from approvals.vault import Binding, Vault
 from policies.requirement import Requirement
@@ -118,22 +119,22 @@ class Recordings:
         A call is forgotten whole: a part of it cannot be replayed. What cannot be opened could hold the value as well,
         and nobody can replay it, so it goes too. Returns how many calls.
         """
-        here = CALLS.c.tenant == tenant
+        here, sought = CALLS.c.tenant == tenant, Sought(person) if person is not None else None
         query = select(CALLS).where(here) if before is None else select(CALLS).where(here, CALLS.c.at < before)
         with reaching(_UNWRITTEN), long(self._engine).begin() as connection:
             rows = connection.execute(query).all()
-            gone = [row.call for row in rows if person is None or self._holds(row, person)]
+            gone = [row.call for row in rows if sought is None or self._holds(row, sought)]
             for start in range(0, len(gone), _AT_ONCE):
                 some = CALLS.c.call.in_(gone[start : start + _AT_ONCE])
                 connection.execute(delete(CALLS).where(here, some))
         return len(gone)
 
-    def _holds(self, row: Any, person: str) -> bool:
+    def _holds(self, row: Any, sought: Sought) -> bool:
         try:
             plain = self._vault.open_blob(row.blob, _place(row.tenant, row.call))
         except ApprovalsError:
             return True
-        return any(person.casefold() in text.casefold() for text in _texts(json.loads(plain)))
+        return sought.within(plain.decode())
 
     def since(self, tenant: str, at: int) -> Replayable:
         """The calls recorded from this instant (ms) on."""
@@ -213,25 +214,6 @@ def _asked_first(call: Call, fields: Mapping[str, str]) -> Requirement:
         asked |= {name: tuple(shown[name]) for name in ("reasons", "resources") if name in shown}
         asked |= {"risk": Risk(shown["risk"])} if "risk" in shown else {}
     return call.content.requirement.model_copy(update=asked)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text and number below `value`, those in JSON inside a text as well."""
-    if isinstance(value, dict):
-        yield from map(str, value)
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
-    elif value is not None:
-        text = str(value)
-        yield text
-        if text[:1] in {"{", "["}:
-            try:
-                yield from _texts(json.loads(text))
-            except ValueError:
-                return
 
 
 def _place(tenant: str, call: str) -> Binding:

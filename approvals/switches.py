@@ -1,10 +1,25 @@
 """The two switches of operators: freezing every effect, and self-approval in development."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
 
 from approvals.outcomes import Answer
 from approvals.room import Room
+
+#: Who freezes when nobody is there to do it.
+GUARD = "vobo"
+
+
+class Freeze(NamedTuple):
+    """One reason for which effects are frozen. `guard`: nobody typed it; Redis and the ledger contradict each other."""
+
+    by: str
+    reason: str
+    at: int
+    guard: bool
+
+    def __str__(self) -> str:
+        return f"by {self.by}: {self.reason}"
 
 
 class Switches(Room):
@@ -13,17 +28,41 @@ class Switches(Room):
     __slots__ = ()
 
     def freeze(self, by: str, reason: str) -> Answer:
-        """Stop every claim and intent; decisions go on. The first freeze keeps its reason."""
-        return self.ask("freeze", by, reason)
+        """Stop every claim and intent; decisions go on. While it is frozen this adds another reason.
 
-    def unfreeze(self, by: str, reason: str = "") -> Answer:
-        """Let effects happen again; the ledger keeps why."""
-        return self.ask("unfreeze", by, reason)
+        REPEATED: this person has frozen for this reason already.
+        """
+        return self.ask("freeze", by, reason, False)
+
+    def guard(self, reason: str) -> Answer:
+        """The same when nobody is there to do it: what Redis says contradicts the ledger."""
+        return self.ask("freeze", GUARD, reason, True)
+
+    def unfreeze(self, by: str, reason: str = "", *, seen: int | None = None) -> Answer:
+        """Let effects happen again, whatever they were frozen for; the ledger keeps why.
+
+        STALE_VERSION: there are not as many reasons as whoever asks has `seen`; nothing was changed.
+        """
+        return self.ask("unfreeze", by, reason, seen)
+
+    def freezes(self) -> tuple[Freeze, ...]:
+        """Every reason for which effects are frozen, the first one first; none when they may happen."""
+        row = self.row(self.keys.frozen)
+        if not row:
+            return ()
+        found = []
+        for number in range(1, (row.maybe_number("count") or 1) + 1):
+            by, reason, at, guard = (
+                row.text(name if number == 1 else f"{name}:{number}") for name in ("by", "reason", "at", "guard")
+            )
+            # What an older version wrote does not say whether it was the guard or a user of its name.
+            found.append(Freeze(by, reason, int(at or 0), guard=guard == "1" if guard else by == GUARD))
+        return tuple(found)
 
     def frozen(self) -> str | None:
-        """Who froze and why, in one sentence; None when effects may happen."""
-        row = self.row(self.keys.frozen)
-        return f"frozen by {row.text('by')}: {row.text('reason')}" if row else None
+        """Who froze and why, every reason in one sentence; None when effects may happen."""
+        found = self.freezes()
+        return f"frozen {'; '.join(map(str, found))}" if found else None
 
     def set_worker(self, law: str, tools: Iterable[str] | None = None, undoable: Iterable[str] = ()) -> None:
         """A worker is at work under this version of the law; at its start it also says which tools it gates.
@@ -39,6 +78,11 @@ class Switches(Room):
     def set_installed(self, installed: bool) -> None:  # noqa: FBT001 - the one thing it says, read as its name
         """Whether the workspace has the app, where it installs it by itself; what is owed to it waits while not."""
         self.client.hset(self.keys.switches, "installed", "1" if installed else "0")
+
+    def installed(self) -> bool:
+        """Whether the workspace has the app and installed it by itself, so that its token is kept encrypted."""
+        stored: Any = self.client.hget(self.keys.switches, "installed")
+        return bool(stored == b"1")
 
     def removed(self) -> bool:
         """Whether the workspace has removed the app, or not installed it yet."""
@@ -70,3 +114,11 @@ class Switches(Room):
         """Whether requesters may decide their own calls."""
         stored: Any = self.client.hget(self.keys.switches, "self_approval")
         return bool(stored == b"1")
+
+
+def must_be_reconciled(reasons: Collection[Freeze]) -> bool:
+    """Whether only somebody who compared Redis with the providers may lift these.
+
+    A reason of the guard beside others is easily overlooked: "upgraded" says nothing about it.
+    """
+    return len(reasons) > 1 and any(one.guard for one in reasons)

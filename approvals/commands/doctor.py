@@ -9,7 +9,7 @@ from rich.text import Text
 
 from approvals.checkup import checkup, unanswered
 from approvals.commands.opening import until_it_ends
-from approvals.commands.tables import console
+from approvals.commands.tables import cell, console
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, Level, failure, from_json, to_json, worst
 from approvals.opening import open_store
@@ -91,5 +91,5 @@ def table(found: Iterable[Finding]) -> Table:
     for one in found:
         word, colour = _SHOWN[one.level]
         fix = f"\n{one.fix}" if one.fix else ""
-        shown.add_row(Text(word, colour), Text(one.about, "bold"), Text(f"{one.sentence}{fix}", overflow="fold"))
+        shown.add_row(Text(word, colour), Text(one.about, "bold"), cell(f"{one.sentence}{fix}", overflow="fold"))
     return shown

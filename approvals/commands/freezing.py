@@ -1,12 +1,15 @@
 import getpass
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 import redis
 
+from approvals.commands.accepting import accept_ledger
 from approvals.commands.opening import opened
 from approvals.redis_refusals import StoreUnusable, refusal
+from approvals.switches import Freeze, must_be_reconciled
+from policies.plain_text import visible
 
 _HOLDS = (
     "What holds all the same: while the store takes no writes no call can be claimed, and none can begin, in any"
@@ -22,7 +25,10 @@ def freeze(reason: str) -> None:
     with told(f"NOT FROZEN. {{}} {_HOLDS}"):
         found, _, _ = opened()
         found.store.switches.freeze(getpass.getuser(), reason)
+        reasons = found.store.switches.freezes()
     click.echo("Frozen: nothing is claimed until `vobo unfreeze`. What is executing now ends by itself.")
+    if len(reasons) > 1:
+        click.echo(f"It is frozen for {len(reasons)} reasons now:\n{_listed(reasons)}")
 
 
 @click.command()
@@ -30,20 +36,36 @@ def freeze(reason: str) -> None:
 @click.option("--reason", default="", help="Why effects may happen again; the ledger keeps it.")
 def unfreeze(reconciled: bool, reason: str) -> None:  # noqa: FBT001 - click passes a flag by name
     """Let approved calls run again. What Redis forgot would run twice, so say that you looked, or why not."""
-    found, _, _ = opened()
-    frozen = found.store.switches.frozen()
-    if frozen is None:
+    found, _, settings = opened()
+    with told("NOT UNFROZEN. {}"):
+        accept_ledger(found.store, settings.ledger_url, by=getpass.getuser(), reason=reason, reconciled=reconciled)
+    reasons = found.store.switches.freezes()
+    if not reasons:
         click.echo("Nothing is frozen.")
         return
-    if not reconciled and not reason.strip():
-        raise click.UsageError(
-            f"Effects are {frozen}. Compare `vobo ledger` with the providers and settle what differs, then repeat"
-            " this with --reconciled; or say with --reason why that is not needed."
-        )
+    if not reconciled:
+        _may_be_lifted(reasons, reason)
     why = "; ".join(part for part in ("reconciled" if reconciled else "", reason.strip()) if part)
     with told("NOT UNFROZEN. {}"):
-        found.store.switches.unfreeze(getpass.getuser(), why)
-    click.echo("Unfrozen: approved calls run again, those whose time has passed lapse.")
+        answer = found.store.switches.unfreeze(getpass.getuser(), why, seen=len(reasons))
+    if not answer.ok:
+        raise click.ClickException("Nothing was lifted: it was frozen for another reason just now. Repeat this to see.")
+    click.echo("Unfrozen: approved calls run again, those whose time has passed lapse. Lifted:")
+    click.echo(_listed(reasons))
+
+
+def _may_be_lifted(reasons: Sequence[Freeze], why: str) -> None:
+    """Raises click.UsageError: nobody looked, and there is no word, or no word is enough, about why not."""
+    frozen = f"Effects are frozen:\n{_listed(reasons)}\n"
+    looking = "Compare `vobo ledger` with the providers and settle what differs, then repeat this with --reconciled"
+    if must_be_reconciled(reasons):
+        raise click.UsageError(f"{frozen}{looking}: one of the reasons is that Redis and the ledger differ.")
+    if not why.strip():
+        raise click.UsageError(f"{frozen}{looking}; or say with --reason why that is not needed.")
+
+
+def _listed(reasons: Iterable[Freeze]) -> str:
+    return "\n".join(f"  {visible(str(one))}" for one in reasons)
 
 
 @contextmanager

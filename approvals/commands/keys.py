@@ -33,7 +33,10 @@ def new() -> None:
 
 @keys.command("list")
 def list_() -> None:
-    """Which keys are configured, by their public ids, newest first, and what still needs each. Reads all of Redis."""
+    """Which keys are configured, by their public ids, newest first, and what still needs each. Reads all of Redis.
+
+    Exit code 1: workspaces install the app, and their tokens were not found.
+    """
     settings, whole = _whole()
     found = whole.uses()
     secret = settings.anchor_key
@@ -43,13 +46,14 @@ def list_() -> None:
         click.echo(f"{key}  {in_words(found, key)}  (signs anchors as {public})")
     for key in sorted({name for _, name in found} - set(whole.vault.key_ids) - {""}):
         click.echo(f"{key}  {in_words(found, key)}  (not in VOBO_STATE_KEYS)")
+    _told_of_tokens(whole)
 
 
 @keys.command()
 def rewrap() -> None:
     """Seal everything anew that an older key still protects. Safe while everything runs, and to repeat.
 
-    Exit code 1: something is left, so no key may be removed yet.
+    Exit code 1: something is left, or tokens of workspaces were not found, so no key may be removed yet.
     """
     _, whole = _whole()
     found = whole.rewrap()
@@ -61,9 +65,18 @@ def rewrap() -> None:
         click.echo("Repeat it in a minute for what was left.", err=True)
     if _count(found, Fate.UNREADABLE):
         click.echo("`vobo keys list` says which keys are missing; put them behind the newest and repeat it.", err=True)
+    _told_of_tokens(whole)
     if _count(found, Fate.LEFT) or _count(found, Fate.UNREADABLE):
         sys.exit(1)
     click.echo(f"Everything needs the key {newest} alone. See `vobo keys list` before you remove another.")
+
+
+def _told_of_tokens(whole: Deployment) -> None:
+    """Which database of tokens was read. Ends with exit code 1 where there must be one and is none."""
+    if whole.tokens.lacking:
+        click.echo(whole.tokens.refusal, err=True)
+        sys.exit(1)
+    click.echo(whole.tokens.said)
 
 
 def _count(found: Mapping[tuple[str, Fate], int], fate: Fate) -> int:

@@ -1,20 +1,23 @@
+import getpass
 from typing import Any
 
 import click
 
 from approvals.anchoring import anchors, verify
 from approvals.anchors import Anchor, Signer
+from approvals.commands.erasing import erase_noted
 from approvals.commands.instants import Instant
 from approvals.commands.opening import opened
 from approvals.commands.people_meant import LOOKED_AT, nothing_of, people_of
 from approvals.commands.tables import print_found
-from approvals.drain import drain_once
 from approvals.ledger import Ledger
+from approvals.ledger_head import LedgerDiffers
+from approvals.ledger_opening import drained, ledger_of
 from approvals.opening import Opened
 from approvals.questions import Question, answer
-from approvals.recordings import Recordings
 from approvals.settings import Settings
 from policies.money import Money, MoneyRefused
+from policies.plain_text import visible, visible_lines
 
 LEAST_PERSON = 4
 #: Nobody reads more than this on a screen.
@@ -61,7 +64,7 @@ def ledger(context: click.Context, /, shape: str, newest: int | None, **asked: A
             click.echo(f"These are the newest {most}. Narrow it (--since, --by, --type), or set --newest.", err=True)
         return
     people = people_of(kept.rows(tenant, newest=LOOKED_AT)) if question.by else {}
-    click.echo(nothing_of(question.by, people) if question.by else "No event fits.", err=True)
+    click.echo(visible(nothing_of(question.by, people)) if question.by else "No event fits.", err=True)
 
 
 @ledger.command("verify")
@@ -71,11 +74,15 @@ def ledger(context: click.Context, /, shape: str, newest: int | None, **asked: A
 def verify_(context: click.Context, texts: tuple[str, ...], public_keys: tuple[str, ...]) -> None:
     """Check that no row was changed, removed, inserted, re-ordered or cut off, and that all anchors hold."""
     noted = tuple(Anchor.read(text) for text in texts)
-    found, kept, settings = open_ledger()
+    found, _, settings = opened()
+    try:
+        kept = drained_ledger(found, settings)
+    except LedgerDiffers:  # it is looked at all the same, as it is, and this is among what is wrong with it
+        kept = Ledger.open(settings.ledger_url, made=False)
     signer, tenant = signer_of(found, settings), found.store.tenant
     problems = verify(found.store, kept, signer, noted=noted, keys=public_keys)
     for problem in problems:
-        click.echo(problem)
+        click.echo(visible_lines(problem))
     if problems:
         context.exit(1)
     made = anchors(kept, tenant)
@@ -91,32 +98,63 @@ def key() -> None:
 
 
 @ledger.command()
+@click.option("--without-key", "key", default=None, help="The id of a key that is lost for good.")
+@click.option("--reason", default="", help="Why it is; the ledger keeps it.")
+def drain(key: str | None, reason: str) -> None:
+    """Move what waits in Redis, as a clock does every second. With --without-key also what needs a key that is lost.
+
+    Personal values under such a key are then gone for good; everything else of their events is kept.
+    """
+    found, _, settings = opened()
+    store, kept = found.store, ledger_of(settings.ledger_url, found.store)
+    if key is not None:
+        if not reason.strip():
+            raise click.UsageError("Say with --reason why the key is lost; the ledger keeps it.")
+        if key not in set(store.ledger.needed()) - set(found.vault.key_ids):
+            raise click.UsageError(f"Nothing waits for the key {key}, or VOBO_STATE_KEYS holds it. Nothing was done.")
+        given_up = f"the key {key}: {reason.strip()}"
+        store.operators.note("drained_without_key", by=getpass.getuser(), detail=given_up)
+    waiting = drained(store, kept, without=[key] if key else [])
+    if waiting is not None:
+        raise click.ClickException(str(waiting))
+    click.echo("Everything that happened so far is in the ledger.")
+
+
+@ledger.command()
 @click.option("--person", default=None, help="A Slack user id, or a value such as an address.")
 @click.option("--before", type=Instant(), default=None, help="Personal values older than this: 365d, 2026-01-01.")
+@click.option("--reason", default="", help="Why; the ledger keeps it, so name a ticket and not the person.")
 @click.confirmation_option(prompt="Personal values are deleted for good. Go on?")
-def erase(person: str | None, before: int | None) -> None:
+def erase(person: str | None, before: int | None, reason: str) -> None:
     """Forget personal values. Events and their chain stay: they hold hashes, which say nothing without their salts."""
     if person is None and before is None:
         raise click.UsageError("Say whose values (--person) or how old they are (--before).")
     if person is not None and len(person.strip()) < LEAST_PERSON:
         raise click.UsageError(f"--person needs at least {LEAST_PERSON} characters; less would fit half of the ledger.")
     found, kept, _ = open_ledger()
-    tenant, value = found.store.tenant, person.strip() if person else None
-    erased = kept.erase(tenant, person=value, before=before)
-    calls = Recordings(kept.engine, found.vault).erase(tenant, person=value, before=before)
-    what = "of one person" if person else "by age"
-    told = f"{erased} personal values and {calls} calls kept for simulations"
-    found.store.calls.note("", event="erased", person=None, detail=f"{told}, {what}")
-    click.echo(f"{told} were erased. Backups and exports made before still hold them.")
+    value = person.strip() if person else None
+    done = erase_noted(found, kept, person=value, before=before, why=reason.strip())
+    click.echo(f"{done} were erased. Backups and exports made before still hold them.")
 
 
 def open_ledger() -> tuple[Opened, Ledger, Settings]:
     """The store and its ledger, with everything in it that has happened so far."""
     found, _, settings = opened()
-    kept = Ledger.open(settings.ledger_url)
-    while drain_once(found.store, kept):
-        continue
-    return found, kept, settings
+    return found, drained_ledger(found, settings), settings
+
+
+def drained_ledger(found: Opened, settings: Settings) -> Ledger:
+    """The ledger with everything in it that has happened so far; what has to wait for a key is told.
+
+    Raises:
+        LedgerUnreachable: it cannot be opened.
+        LedgerDiffers: it is not the one that events were handed over to; nothing was changed anywhere.
+    """
+    kept = ledger_of(settings.ledger_url, found.store)
+    waiting = drained(found.store, kept)
+    if waiting is not None:
+        click.echo(f"Warning: {waiting}", err=True)
+    return kept
 
 
 def signer_of(found: Opened, settings: Settings) -> Signer:

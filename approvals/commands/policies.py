@@ -4,12 +4,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 from rich.tree import Tree
 
 from approvals.candidates import candidate
 from approvals.commands.policies_check import check
 from approvals.commands.policies_simulate import simulate
+from approvals.commands.tables import cell
 from approvals.settings import LawSettings
 from policies.evaluate import evaluate
 from policies.law import Law, load_law
@@ -36,9 +36,9 @@ def table(place: str | None) -> None:
         shown.add_column(column, overflow="fold")
     for tool, rule in sorted(law.rules.items()):
         cells = (tool, rule.risk.value, "\n".join(when_auto(rule)) or "never", _who(law, rule), rule.undo or "none")
-        shown.add_row(*map(Text, cells))
+        shown.add_row(*map(cell, cells))
     strictest = describe(_today(law), Requirement(radius="any other tool"))
-    shown.add_row(*map(Text, ("any other tool", "irreversible", "never", strictest, "none")))
+    shown.add_row(*map(cell, ("any other tool", "irreversible", "never", strictest, "none")))
     Console().print(shown)
 
 
@@ -81,27 +81,27 @@ def explained(law: Law, tool: str, need: Requirement, now: datetime) -> Tree:
     """A requirement as a tree of sentences. What a team or a person wrote is never read as markup."""
     people = law.people_at(now)
     heads = {Mode.AUTO: "runs unasked", Mode.FORBIDDEN: "is refused, whoever would approve"}
-    tree = Tree(Text(f"{tool} {heads.get(need.mode, f'asks {describe(people, need)}')}"))
-    why = tree.add(Text("because"))
+    tree = Tree(cell(f"{tool} {heads.get(need.mode, f'asks {describe(people, need)}')}"))
+    why = tree.add(cell("because"))
     for reason in need.reasons or ("The rule gives no reason.",):
-        why.add(Text(reason))
-    tree.add(Text(f"risk: {need.risk.value}; {f'undo: {need.undo}' if need.undo else 'no undo'}"))
-    tree.add(Text(f"blast radius: {need.radius}"))
+        why.add(cell(reason))
+    tree.add(cell(f"risk: {need.risk.value}; {f'undo: {need.undo}' if need.undo else 'no undo'}"))
+    tree.add(cell(f"blast radius: {need.radius}"))
     if need.resources:
-        tree.add(Text(f"touches: {', '.join(need.resources)}"))
+        tree.add(cell(f"touches: {', '.join(need.resources)}"))
     if need.amount is not None:
-        tree.add(Text(f"held against personal limits: {need.amount}"))
+        tree.add(cell(f"held against personal limits: {need.amount}"))
     for spending in need.spends:
-        cap = tree.add(Text(f"takes from the cap {spending.cap}, at most {spending.limit} by {spending.window}"))
+        cap = tree.add(cell(f"takes from the cap {spending.cap}, at most {spending.limit} by {spending.window}"))
         for key, amount in spending.amounts.items():
-            cap.add(Text(f"{key}: {amount}"))
+            cap.add(cell(f"{key}: {amount}"))
     if need.mode is Mode.HUMAN:
         tree.add(
-            Text(f"time to decide: {need.ttl_s // 60} minutes; an approval then holds {need.lapse_s // 60} minutes")
+            cell(f"time to decide: {need.ttl_s // 60} minutes; an approval then holds {need.lapse_s // 60} minutes")
         )
         if need.confirm:
-            tree.add(Text("each approval is asked about twice"))
-    tree.add(Text(f"law {need.law}"))
+            tree.add(cell("each approval is asked about twice"))
+    tree.add(cell(f"law {need.law}"))
     return tree
 
 

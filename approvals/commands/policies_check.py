@@ -8,6 +8,7 @@ from approvals.commands.opening import opened
 from approvals.errors import ApprovalsError
 from approvals.settings import LawSettings
 from policies.law import Law, load_law
+from policies.plain_text import visible_lines
 
 
 @click.command()
@@ -19,10 +20,10 @@ def check(place: str | None) -> None:
     gaps = law.gaps()
     problems = (*law.problems(), *gaps)
     for problem in problems:
-        click.echo(problem)
+        click.echo(visible_lines(problem))
     for note in (*law.notes(), *_unruled(law)):
         if note not in gaps:
-            click.echo(f"Note: {note}")
+            click.echo(f"Note: {visible_lines(note)}")
     if problems:
         sys.exit(1)
     click.echo(f"Law {law.version}: {len(law.rules)} rules, nothing in it keeps calls from being decided.")

@@ -6,12 +6,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from approvals.candidates import candidate
+from approvals.commands.ledger import drained_ledger
 from approvals.commands.opening import opened
-from approvals.drain import drain_once
-from approvals.ledger import Ledger
+from approvals.commands.tables import cell
 from approvals.recordings import Recordings
 from approvals.simulation import Replayed, Verdict, cards, replay, replayable, verdicts_of
 from policies.budgets import Budgets
@@ -31,9 +30,7 @@ def simulate(place: str, since: str, reviewers: Path | None) -> None:
     found, _, settings = opened()
     law = load_law(settings.rules, settings.reviewers_text())
     other = candidate(place, settings, reviewers)
-    ledger = Ledger.open(settings.ledger_url)
-    while drain_once(found.store, ledger):
-        continue
+    ledger = drained_ledger(found, settings)
     at = found.store.now() - seconds(since) * 1000
     recorded, unreadable = Recordings(ledger.engine, found.vault).since(found.store.tenant, at)
     calls = [call for call in recorded if replayable(call)]
@@ -96,5 +93,5 @@ def _table(calls: Sequence[Replayed]) -> Table:
         amount = next(iter(one.was.counts.values()), one.was.amount)
         people = "" if one.verdict is Verdict.NOBODY else one.verdict.value
         then, now = " ".join(one.was.reasons), " ".join(one.now.reasons)
-        shown.add_row(*map(Text, (one.call.call, one.call.run, one.call.tool, str(amount or ""), people, then, now)))
+        shown.add_row(*map(cell, (one.call.call, one.call.run, one.call.tool, str(amount or ""), people, then, now)))
     return shown

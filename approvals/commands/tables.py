@@ -16,6 +16,7 @@ from approvals.questions import Found
 from approvals.stories import CallStory
 from approvals.told import masked, words
 from policies.money import Money
+from policies.plain_text import visible, visible_json, visible_lines
 
 #: Lines of a call's arguments that a story shows unless it is told in full.
 BRIEF = 6
@@ -24,12 +25,15 @@ COLUMNS = (
     *("version", "law", "decide_by", "amount", "currency", "resources", "headline", "canary"),
 )
 
+#: What a spreadsheet takes for the beginning of a formula, in every width.
+_FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
+
 
 def print_found(found: Sequence[Found], shape: str) -> None:
     """Events as a table a person reads, as JSON lines, or as CSV."""
     if shape == "json":
         for one in found:
-            click.echo(json.dumps(_flat(one), ensure_ascii=False))
+            click.echo(visible_json(json.dumps(_flat(one), ensure_ascii=False)))
     elif shape == "csv":
         click.echo(as_csv([_flat(one) for one in found]), nl=False)
     else:
@@ -40,6 +44,11 @@ def console() -> Console:
     """As wide as the terminal; wide enough for a table when there is none."""
     shown = Console()
     return shown if shown.is_terminal else Console(width=180)
+
+
+def cell(text: str, style: str = "", **how: Any) -> Text:
+    """What an agent, a provider or a person wrote, for a terminal: it is no markup, and moves or hides nothing."""
+    return Text(visible_lines(text), style, **how)
 
 
 def as_csv(rows: Iterable[Mapping[str, object]]) -> str:
@@ -53,8 +62,9 @@ def as_csv(rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def _inert(value: object) -> str:
-    text = " ".join(map(str, value)) if isinstance(value, list) else str(value if value is not None else "")
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+    written = " ".join(map(str, value)) if isinstance(value, list) else str(value if value is not None else "")
+    text = visible_lines(written)
+    return f"'{text}" if text.lstrip()[:1] in _FORMULA else text
 
 
 def _flat(found: Found) -> dict[str, Any]:
@@ -80,19 +90,19 @@ def _table(found: Sequence[Found]) -> Table:
         about = str(one.shown.get("headline") or body.get("tool", ""))
         amount = str(one.amount) if one.amount else ""
         cells = (instant(one.row.at), what(one.row), who(one.row), amount, about, why(one.row))
-        table.add_row(*map(Text, (*cells, body.get("run", ""), body.get("call", ""))))
+        table.add_row(*map(cell, (*cells, body.get("run", ""), body.get("call", ""))))
     return table
 
 
 def timeline(rows: Sequence[LedgerRow], *, title: str) -> Table:
     """Events of one run, in order."""
-    table = Table(title=Text(title, "table.title"), title_justify="left")
+    table = Table(title=cell(title, "table.title"), title_justify="left")
     for column in ("when (UTC)", "what", "who", "call", "version", "why"):
         table.add_column(column, no_wrap=column == "when (UTC)")
     for row in rows:
         body = row.body
         cells = (instant(row.at), what(row), who(row), body.get("call", ""))
-        table.add_row(*map(Text, (*cells, body.get("version", ""), why(row))))
+        table.add_row(*map(cell, (*cells, body.get("version", ""), why(row))))
     return table
 
 
@@ -102,7 +112,7 @@ def calls_table(calls: Iterable[CallStory], *, personal: bool, full: bool) -> Ta
     for column in ("call", "requested", "approved", "executed"):
         table.add_column(column, ratio=3 if column == "requested" else 2)
     for call in calls:
-        table.add_row(*map(Text, _call_cells(call, personal=personal, most=None if full else BRIEF)))
+        table.add_row(*map(cell, _call_cells(call, personal=personal, most=None if full else BRIEF)))
     return table
 
 
@@ -111,7 +121,7 @@ def totals(calls: Iterable[CallStory]) -> str:
     by_tool: dict[str, list[CallStory]] = {}
     for call in calls:
         by_tool.setdefault(call.tool, []).append(call)
-    return "\n".join(_total(tool, told) for tool, told in by_tool.items())
+    return "\n".join(visible(_total(tool, told)) for tool, told in by_tool.items())
 
 
 def _total(tool: str, told: Sequence[CallStory]) -> str:

@@ -1,4 +1,4 @@
--- Prelude 4 of 6: checks and moves that several verbs share.
+-- Prelude 5 of 7: checks and moves that several verbs share.
 local PERSON_AGE = 60 * 1000
 local LEAST_TIME = 2 * MINUTE
 
@@ -92,6 +92,7 @@ local function count_approval(c, reviewer, name, decision)
   exec('HSET', key.votes(c.id), reviewer, 'approve ' .. int(NOW) .. ' ' .. name)
   local missing = c.needed - exec('HLEN', key.votes(c.id))
   if missing > 0 then
+    step_back(c.batch)
     record_call('approval_counted', c, 'actor', reviewer, 'name', name, 'decide_by', int(decide_by(c)))
     show(c)
     show_directly(c.batch)
@@ -135,6 +136,15 @@ local function unclaim(c, reason)
   wake('execute_batch', c.batch)
   withdraw_if_cancelled(c)
   return { 'ok' }
+end
+
+-- What others than this call hold of a cap at this place.
+local function held_by_others(place, id)
+  local sum, held = 0, exec('HGETALL', place)
+  for n = 1, #held, 2 do
+    if held[n] ~= id then sum = sum + held[n + 1] end
+  end
+  return sum
 end
 
 -- Until when what is begun now may be at work by its own time limit. A worker that is still there keeps saying so.
@@ -209,12 +219,10 @@ local function tell_directly(batch, ids, limit, field)
   exec('HSET', key.batch(batch), field, table.concat(groups, ' '))
 end
 
--- What else a pause brings: ops is told each matter once, tools are withdrawn for an hour, and where the one new
+-- What else a pause brings: ops is told of each matter, tools are withdrawn for an hour, and where the one new
 -- proposal that a rejection allowed is made now, the rejection is a veto from now on.
 local function follow(run, alerts, withdrawn, places)
-  for _, subject in ipairs(alerts) do
-    if exec('EXISTS', key.entry('alert:' .. subject)) == 0 then owe('alert', subject) end
-  end
+  for _, subject in ipairs(alerts) do owe_once(subject, '') end
   for _, tool in ipairs(withdrawn) do exec('HSET', key.withdrawn, tool, int(NOW + HOUR)) end
   local thread = read(key.run(run), { 'channel', 'thread_ts' })
   local open = key.corrections(thread.channel, thread.thread_ts)
@@ -259,4 +267,19 @@ local function add_call(c, carded)
   if c.counts ~= '' then exec('HSET', key.counts(c.run), c.id, c.counts) end
   if c.state == 'approved' then record_call('approved', c, 'actor', 'policy', 'reason', c.reason) end
   if c.state == 'pending_review' then enter_review(c) end
+end
+
+-- What ops is told of one of the reasons for a freeze.
+local function frozen_subject(n, at) return 'switch:frozen:' .. at .. ':' .. int(n) end
+
+-- Why everything is frozen, the first reason first. Version 0.1 knew only one, and had one message for all freezes.
+local function freezes()
+  local found = {}
+  for n = 1, tonumber(exec('HGET', key.frozen, 'count') or nil) or exec('EXISTS', key.frozen) do
+    local suffix = n == 1 and '' or ':' .. int(n)
+    local row = exec('HMGET', key.frozen, 'by' .. suffix, 'reason' .. suffix, 'at' .. suffix, 'guard' .. suffix)
+    local subject = row[4] and frozen_subject(n, row[3]) or 'switch:frozen'
+    found[n] = { by = row[1], reason = row[2], guard = row[4] or (row[1] == 'vobo' and '1' or '0'), subject = subject }
+  end
+  return found
 end

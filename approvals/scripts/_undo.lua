@@ -1,4 +1,4 @@
--- Prelude 5 of 6: taking back what a call did. `undo_becomes` is the only place where an undo changes its state.
+-- Prelude 6 of 7: taking back what a call did. `undo_becomes` is the only place where an undo changes its state.
 -- To find a second person, and to begin: a word about how things are must act soon.
 local UNDO_TIME = 10 * MINUTE
 local UNDO = { 'state', 'seal', 'by', 'name', 'at', 'execute_by', 'token', 'last_token', 'lease_until', 'intended',
@@ -82,4 +82,11 @@ end
 local function undo_rests(id)
   local state = exec('HGET', key.call(id), 'undo_state')
   return not state or state == 'undone' or state == 'failed'
+end
+
+-- Whether ops was told of a call, or of its undo, what only a person can settle, and nobody has closed it yet: what
+-- contradicts itself can be final and still have happened twice.
+local function waits_for_ops(id)
+  local call, undo = 'call:' .. id, 'undo:' .. id
+  return exec('SISMEMBER', key.dead_letters, call) == 1 or exec('SISMEMBER', key.dead_letters, undo) == 1
 end

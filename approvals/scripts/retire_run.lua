@@ -1,4 +1,5 @@
 -- Forgets a closed run seven days after its end, once its events are drained and no call of it can change any more.
+-- Not while ops has not seen to what contradicts itself.
 -- KEYS[1] the tenant's prefix
 -- ARGV    run
 -- Answers ok | repeated (not yet: looked at again in a day) | not_found
@@ -14,7 +15,7 @@ local oldest = exec('XRANGE', key.ledger, '-', '+', 'COUNT', 1)[1]
 local blocked = oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(r.ended_at)
 for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
-    blocked = blocked or not FINAL[exec('HGET', key.call(id), 'state')] or not undo_rests(id)
+    blocked = blocked or not FINAL[exec('HGET', key.call(id), 'state')] or not undo_rests(id) or waits_for_ops(id)
   end
 end
 if blocked then
@@ -35,7 +36,6 @@ local function forget(jobs, entries, subject, ...)
 end
 for pause = 1, tonumber(r.pause) do
   for _, id in ipairs(exec('LRANGE', key.pause_calls(run, pause), 0, -1)) do
-    exec('SREM', key.dead_letters, 'call:' .. id, 'undo:' .. id)
     forget({ 'refresh_call', 'reconcile_call', 'undo_call', 'look_again' }, { 'alert:call:', 'alert:seal:',
       'alert:tool:', 'alert:gate:', 'alert:undo:', 'undo:', 'notice:' }, id, key.call(id), key.votes(id),
       key.decisions(id), key.spent(id), key.undo_votes(id), key.at_work(id), key.at_work('undo:' .. id))

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from bot_office import BRUNO, CHANNEL, OMAR, Office, running
+from bot_office import BRUNO, CHANNEL, OMAR, OPS, Json, Office, a_refund, readable, running
 
 
 @pytest.fixture
@@ -18,6 +18,34 @@ def test_ops_freezes_from_slack_with_a_reason_and_lets_go_again(office: Office) 
     assert office.store.switches.frozen() == "frozen by Omar Ops: the provider pays twice"
 
     office.slack.slash(OMAR, CHANNEL, "unfreeze compared with the provider")
+    office.told(OMAR, "Unfrozen")
+    assert office.store.switches.frozen() is None
+
+
+def test_ops_gets_a_message_for_each_reason_and_each_says_when_it_is_over(office: Office) -> None:
+    def told(words: str) -> int:
+        return sum(words in readable(message) for message in office.slack.messages(OPS))
+
+    office.store.switches.freeze("olga", "upgrade")
+    office.until(lambda: told("Everything is frozen") == 1, "ops is told")
+    office.store.switches.guard("Redis is older than the ledger")
+    office.until(lambda: told("Everything is frozen") == 2, "a message of its own")
+    assert told("by olga: upgrade; by vobo: Redis is older than the ledger") == 1
+    office.slack.slash(OMAR, CHANNEL, "unfreeze reconciled, and upgraded")
+    office.until(lambda: told("Effects go on again") == 2, "both say so")
+    office.store.switches.freeze("olga", "upgrade")
+    office.until(lambda: told("Everything is frozen") == 1, "the next freeze is told anew")
+    assert told("Effects go on again") == 2
+
+
+def test_from_slack_too_only_who_says_reconciled_lifts_what_the_guard_found(office: Office) -> None:
+    office.store.switches.guard("Redis is older than the ledger")
+    office.slack.slash(OMAR, CHANNEL, "freeze the provider pays twice")
+    office.told(OMAR, "Redis is older than the ledger")
+    office.slack.slash(OMAR, CHANNEL, "unfreeze it pays once now")
+    office.told(OMAR, "/vobo unfreeze reconciled")
+    assert len(office.store.switches.freezes()) == 2
+    office.slack.slash(OMAR, CHANNEL, "unfreeze Reconciled: all of it is at the provider")
     office.told(OMAR, "Unfrozen")
     assert office.store.switches.frozen() is None
 
@@ -38,3 +66,36 @@ def test_who_is_no_operator_freezes_nothing_and_is_noted(office: Office) -> None
 def test_unfreezing_what_is_not_frozen_says_so(office: Office) -> None:
     office.slack.slash(OMAR, CHANNEL, "unfreeze all good")
     office.told(OMAR, "Nothing is frozen")
+
+
+HELD = "Everything is frozen: it runs only if that is released in time"
+
+
+def test_while_all_is_frozen_no_question_and_no_answer_promises_that_anything_runs(office: Office) -> None:
+    office.store.switches.freeze("Omar", "the provider pays twice")
+    run, _ = office.start()
+    batch = office.pause(run, *(a_refund(1000 * at, number=at) for at in (1, 2, 3)))
+    questions = [one["confirm"]["text"]["text"] for one in _buttons(office.card(batch)) if "confirm" in one]
+    assert questions
+    assert all(HELD in text and "at once" not in text for text in questions)
+    office.press(BRUNO, batch, "call.approve", "call_000000000001")
+    assert office.told(BRUNO, HELD) == f"Approved. {HELD}."
+    office.card_with(batch, "Approved by Bruno")
+    assert f"{HELD}." in readable(office.card(batch))
+    office.press(BRUNO, batch, "batch.approve_all")
+    assert office.told(BRUNO, "2 of 2") == f"2 of 2 decided as you said.\n{HELD}."
+    assert "Waiting to run." not in readable(office.card_with(batch, "Refund 1 payments, 30.00 EUR"))
+
+
+def test_a_rejection_while_all_is_frozen_says_nothing_of_it(office: Office) -> None:
+    office.store.switches.freeze("Omar", "the provider pays twice")
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(1000, number=1), a_refund(2000, number=2))
+    office.press(BRUNO, batch, "batch.reject_all")
+    office.until(lambda: "reason" in str(office.modal(BRUNO)["blocks"]), "the window asks why")
+    office.slack.submit(BRUNO, {"common": {"value": "own"}, "reason": {"value": "wrong"}})
+    assert office.told(BRUNO, "2 of 2") == "2 of 2 decided as you said."
+
+
+def _buttons(card: Json) -> list[Json]:
+    return [one for block in card["blocks"] if block["type"] == "actions" for one in block["elements"]]

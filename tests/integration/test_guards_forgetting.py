@@ -1,10 +1,11 @@
 """When a closed run is forgotten, and what stays because it belongs to another one."""
 
+import pytest
 import redis
 
 from approvals.outcomes import Outcome
 from approvals.store import Store
-from builders import CHANNEL, THREAD, a_call, lease_run, move, paused, reject, start_run
+from builders import CHANNEL, THREAD, a_call, a_person, lease_run, move, paused, reject, start_run
 
 
 def ended(store: Store) -> None:
@@ -54,6 +55,28 @@ def test_a_forgotten_run_leaves_none_of_the_messages_about_it_behind(store: Stor
     assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
     assert redis_client.keys(store.keys.entry("alert:*")) == []
     assert store.outbox.due() == []
+
+
+@pytest.mark.parametrize("kind", ["call", "undo"])
+def test_a_run_with_a_contradiction_that_nobody_has_seen_to_is_not_forgotten(
+    store: Store, redis_client: redis.Redis, kind: str
+) -> None:
+    paused(store, a_call("call_1"))
+    reject(store)
+    assert store.runs.complete(lease_run(store), answer="done").ok
+    subject = f"{kind}:call_1"
+    redis_client.sadd(store.keys.dead_letters, subject)  # as `contradict` and `finish_undo` do for a call that is final
+    store.outbox.alarm(subject, event="noted", reason="for this test", run="run_1")
+    drain(store)
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED
+    assert store.tallies.read().dead_letters == 1
+    assert store.outbox.load(f"alert:{subject}") is not None, "perhaps it never reached anybody"
+    assert store.deadlines.at("retire:run_1") == pytest.approx(store.now() + 24 * 3_600_000, abs=10_000)
+    assert store.operators.close(subject, by=a_person()).ok
+    drain(store)
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
 
 
 def test_younger_events_of_others_keep_no_run(store: Store, redis_client: redis.Redis) -> None:

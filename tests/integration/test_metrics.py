@@ -17,6 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from approvals.health import Health
 from approvals.lifecycle import Cause, State
 from approvals.metrics import CLICK_BUCKETS_MS, StoreCollector, Timings, exposed, timed_jobs
+from approvals.outcomes import Outcome
 from approvals.redis_check import connect
 from approvals.scripts import source
 from approvals.signed_jobs import ALLOWED_JOBS
@@ -193,7 +194,12 @@ def test_a_forgotten_run_leaves_no_debt_and_no_dead_letter(store: Store, redis_c
     assert redis_client.smembers(store.keys.dead_letters) == {b"call:call_1", b"run:run_1"}
     store.ledger.drop([event for event, _ in store.ledger.read()])
     redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
-    assert store.deadlines.apply("retire:run_1").ok
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED
+    assert value(store, "vobo_dead_letters") == 2, "it may have happened twice, and nobody has seen to it"
+    assert store.operators.close("call:call_1", by=a_person(ANA)).ok
+    store.ledger.drop([event for event, _ in store.ledger.read()])
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
     assert (value(store, "vobo_dead_letters"), redis_client.zcard(store.keys.owed)) == (0, 0)
 
 

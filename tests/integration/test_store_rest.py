@@ -11,7 +11,7 @@ from approvals.outcomes import Outcome
 from approvals.scripts import names, source
 from approvals.store import Store, random_id
 from approvals.vault import BlobTampered, Vault
-from builders import ANA, STATE_KEY, TENANT, a_call, a_person, a_store, approve, events, loaded, paused, start_run
+from builders import ANA, STATE_KEY, TENANT, a_call, a_person, a_store, approve, events, loaded, owed, paused, start_run
 
 
 def test_a_snapshot_bears_the_stores_time_of_its_fetch(store: Store) -> None:
@@ -21,15 +21,61 @@ def test_a_snapshot_bears_the_stores_time_of_its_fetch(store: Store) -> None:
     assert store.people.get(ANA) == kept
 
 
-def test_a_freeze_keeps_its_first_reason_and_is_in_the_ledger(store: Store) -> None:
+def test_a_freeze_is_in_the_ledger_once_and_can_be_lifted(store: Store) -> None:
     assert store.switches.frozen() is None
     assert store.switches.freeze("U0OPS", "restored from a backup").outcome is Outcome.OK
-    assert store.switches.freeze("U0OPS", "another reason").outcome is Outcome.REPEATED
+    assert store.switches.freeze("U0OPS", "restored from a backup").outcome is Outcome.REPEATED
     assert store.switches.frozen() == "frozen by U0OPS: restored from a backup"
     assert store.switches.unfreeze("U0OPS").outcome is Outcome.OK
     assert store.switches.unfreeze("U0OPS").outcome is Outcome.REPEATED
     assert store.switches.frozen() is None
     assert events(store) == ["frozen", "unfrozen"]
+
+
+def test_whoever_freezes_for_another_reason_is_added_to_it_noted_and_told(store: Store) -> None:
+    switches = store.switches
+    assert switches.freeze("olga", "upgrade").outcome is Outcome.OK
+    told = {entry for entry in owed(store) if entry.startswith("alert:")}
+    assert switches.freeze("omar", "upgrade").outcome is Outcome.OK, "somebody else"
+    assert switches.freeze("olga", "refunds look wrong").outcome is Outcome.OK, "the same person, for another reason"
+    for again in (("olga", "upgrade"), ("omar", "upgrade"), ("olga", "refunds look wrong")):
+        assert switches.freeze(*again).outcome is Outcome.REPEATED
+    assert switches.frozen() == "frozen by olga: upgrade; by omar: upgrade; by olga: refunds look wrong"
+    assert [(one.by, one.reason, one.guard) for one in switches.freezes()] == [
+        ("olga", "upgrade", False),
+        ("omar", "upgrade", False),
+        ("olga", "refunds look wrong", False),
+    ]
+    assert events(store) == ["frozen", "frozen", "frozen"]
+    more = {entry for entry in owed(store) if entry.startswith("alert:")}
+    assert more > told, "a message of its own: an edit of the first one would be seen by nobody"
+    wanted = {entry: store.outbox.load(entry).desired for entry in more}
+    assert switches.unfreeze("olga", "all is well").ok
+    assert all(store.outbox.load(entry).desired > wanted[entry] for entry in more), "each says that it is over"
+
+
+def test_nobody_lifts_a_freeze_whose_reasons_are_not_those_they_saw(store: Store) -> None:
+    assert store.switches.freeze("olga", "upgrade").ok
+    seen = store.switches.freezes()
+    assert store.switches.guard("Redis is older than the ledger").ok
+    answer = store.switches.unfreeze("olga", "upgraded", seen=len(seen))
+    assert (answer.outcome, answer.detail) == (Outcome.STALE_VERSION, {"version": "2"})
+    assert len(store.switches.freezes()) == 2
+    assert store.switches.unfreeze("olga", "upgraded", seen=2).outcome is Outcome.OK
+
+
+def test_a_freeze_that_an_older_version_left_is_read_added_to_and_lifted(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    redis_client.hset(store.keys.frozen, mapping={"by": "vobo", "reason": "Redis is older", "at": "1700000000000"})
+    redis_client.hset(store.keys.entry("alert:switch:frozen"), "desired", 1)
+    assert store.switches.frozen() == "frozen by vobo: Redis is older"
+    assert store.switches.freezes()[0].guard, "only the guard was called so; who cannot know is careful"
+    assert store.switches.guard("Redis is older").outcome is Outcome.REPEATED
+    assert store.switches.freeze("vobo", "Redis is older").outcome is Outcome.OK
+    assert [one.guard for one in store.switches.freezes()] == [True, False], "the user of that name is not the guard"
+    assert store.switches.unfreeze("ops", "reconciled").outcome is Outcome.OK
+    assert store.outbox.load("alert:switch:frozen").desired == 2, "its message says that it is over"
 
 
 def test_self_approval_is_off_unless_it_was_switched_on(store: Store) -> None:

@@ -14,6 +14,7 @@ from approvals.ledger import Ledger
 from approvals.outcomes import Outcome
 from approvals.queue import build_worker, queue_name
 from approvals.store import Store
+from approvals.switches import Freeze, Switches
 from approvals.vault import Vault
 from builders import a_call, approve, lease_batch, paused, try_claim
 
@@ -51,6 +52,50 @@ def test_unfreeze_asks_for_a_look_or_a_reason_first(store: Store, home: Path) ->
     assert "--reconciled" in refused.output
     assert vobo("unfreeze", "--reason", "  ").exit_code == 2
     assert store.switches.frozen() is not None
+
+
+def test_who_freezes_what_is_frozen_is_told_so_and_noted(store: Store, home: Path) -> None:
+    store.switches.freeze("olga", "upgrade")
+    said = vobo("freeze", "--reason", "refunds look wrong")
+    assert said.exit_code == 0
+    assert "by olga: upgrade" in said.output
+    assert [one.reason for one in store.switches.freezes()] == ["upgrade", "refunds look wrong"]
+    told = vobo("doctor").output
+    assert "by olga: upgrade; by " in told
+    assert "refunds look wrong" in told
+
+
+def test_a_word_about_something_else_does_not_lift_what_the_guard_found(store: Store, home: Path) -> None:
+    store.switches.freeze("olga", "upgrade")
+    store.switches.guard("Redis is older than the ledger")
+    refused = vobo("unfreeze", "--reason", "upgraded")
+    assert refused.exit_code == 2
+    assert "by vobo: Redis is older than the ledger" in refused.output
+    assert "--reconciled" in refused.output
+    assert len(store.switches.freezes()) == 2
+    lifted = vobo("unfreeze", "--reason", "upgraded, compared", "--reconciled")
+    assert lifted.output.startswith("Unfrozen")
+    assert "by olga: upgrade\n" in lifted.output
+    assert "by vobo: Redis is older than the ledger\n" in lifted.output
+    assert store.switches.frozen() is None
+
+
+def test_a_reason_that_came_while_somebody_lifted_another_one_stays(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.switches.freeze("olga", "upgrade")
+    real = Switches.freezes
+
+    def then_something_is_found(self: Switches) -> tuple[Freeze, ...]:
+        seen = real(self)
+        store.switches.guard("Redis is older than the ledger")
+        return seen
+
+    monkeypatch.setattr(Switches, "freezes", then_something_is_found)
+    refused = vobo("unfreeze", "--reason", "upgraded")
+    assert refused.exit_code == 1
+    assert "Nothing was lifted" in refused.output
+    assert len(real(store.switches)) == 2
 
 
 @pytest.mark.parametrize(
