@@ -1,5 +1,7 @@
 """`/healthz`, `/readyz` and `/metrics` for whoever watches a process: bot, worker, clock."""
 
+import errno
+import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +15,7 @@ Check = Callable[[], str | None]
 
 
 class PortTaken(ApprovalsError):
-    """Nothing can listen on VOBO_HEALTH_PORT."""
+    """Nothing can listen on VOBO_HEALTH_PORT of VOBO_HEALTH_HOST."""
 
 
 class Health:
@@ -45,10 +47,8 @@ class Health:
 
         try:
             self._server = ThreadingHTTPServer((host, port), Handler)
-        except OSError as taken:
-            raise PortTaken(
-                f"Port {port} cannot be used ({taken.strerror}). Set VOBO_HEALTH_PORT to a free one."
-            ) from taken
+        except (OSError, UnicodeError) as refused:
+            raise PortTaken(_why_taken(host, port, refused)) from refused
         self.port = int(self._server.server_address[1])
         self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
 
@@ -60,3 +60,12 @@ class Health:
         """Answer nothing more."""
         self._server.shutdown()
         self._server.server_close()
+
+
+def _why_taken(host: str, port: int, refused: OSError | UnicodeError) -> str:
+    if isinstance(refused, socket.gaierror | UnicodeError) or refused.errno == errno.EADDRNOTAVAIL:
+        return (
+            f"{host} is neither an IPv4 address of this machine nor a name of one. Set VOBO_HEALTH_HOST to 127.0.0.1,"
+            " or to 0.0.0.0 for all its addresses."
+        )
+    return f"Port {port} cannot be used ({refused.strerror}). Set VOBO_HEALTH_PORT to a free one."

@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlalchemy import Engine, column, inspect, table
 from sqlalchemy.engine import make_url
 
-from approvals.databases import engine_of
+from approvals.databases import engine_of, place_of
 from approvals.sealed_rows import SealedColumn
 from approvals.settings import Settings
 from approvals.vault import Binding
@@ -34,6 +34,17 @@ def token_engine(url: str) -> Engine | None:
     if parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").is_file():
         return None
     return engine_of(url)
+
+
+def tokens_at(url: str) -> str:
+    """Where that database is, for whoever must see whether it is the right one: a relative file depends on where they
+    are.
+    """
+    parsed = make_url(url)
+    is_file = parsed.get_backend_name() == "sqlite" and parsed.database
+    return (
+        str(Path(parsed.database).absolute()) if is_file and parsed.database else place_of(url) or "an unreadable URL"
+    )
 
 
 def token_columns(engine: Engine) -> Iterator[SealedColumn]:

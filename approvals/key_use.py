@@ -13,9 +13,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from approvals.drain import drain_once
 from approvals.errors import ApprovalsError
 from approvals.findings import Finding, failure, fine, warning
-from approvals.installed_tokens import TokenSettings, token_columns, token_engine
+from approvals.installed_tokens import TokenSettings, token_columns, token_engine, tokens_at
 from approvals.known_secrets import KnownSecrets
 from approvals.ledger import Ledger
+from approvals.ledger_opening import ledger_of
+from approvals.ledger_stream import EventsWait
 from approvals.recordings import Recordings
 from approvals.sealed_places import rewrap, uses
 from approvals.sealed_rows import Fate, SealedColumn
@@ -32,6 +34,21 @@ class KeysUnread(ApprovalsError):
     """Something that may need an older key could not be looked at, so nobody can say that the key is free."""
 
 
+class Tokens(NamedTuple):
+    """Where tokens of installed workspaces were looked for; `lacking`: there must be some, and none were found."""
+
+    said: str
+    lacking: bool
+
+    @property
+    def refusal(self) -> str:
+        """What to do where they are lacking."""
+        return (
+            f"{self.said} But workspaces install the app, and their tokens need keys too: set VOBO_INSTALLATIONS_URL to"
+            " the bot's, or start where the bot does. Remove no key before."
+        )
+
+
 class Deployment(NamedTuple):
     """Everything that is encrypted: the stores of all workspaces, the ledger, and columns in SQL."""
 
@@ -39,6 +56,7 @@ class Deployment(NamedTuple):
     stores: tuple[Store, ...]
     ledger: Ledger
     columns: tuple[tuple[Engine, SealedColumn], ...]
+    tokens: Tokens
 
     def uses(self) -> Counter[tuple[str, str]]:
         """How many values of which kind need which key, by its public id; empty for what is not ours.
@@ -49,6 +67,7 @@ class Deployment(NamedTuple):
         found = self.rows()
         for store in self.stores:
             found += uses(store.runs)
+            found.update((EVENTS, key) for key in store.ledger.needed())
         return found
 
     def rows(self) -> Counter[tuple[str, str]]:
@@ -72,13 +91,21 @@ class Deployment(NamedTuple):
         """
         found: Counter[tuple[str, Fate]] = Counter()
         for store in self.stores:
-            while drained := drain_once(store, self.ledger):
-                found[EVENTS, Fate.RENEWED] += drained
+            found += self._drain(store)
             found += rewrap(store.runs)
         for engine, column in self.columns:
             with _answering():
                 for fate, number in column.rewrap(engine, self.vault).items():
                     found[column.what, fate] += number
+        return found
+
+    def _drain(self, store: Store) -> Counter[tuple[str, Fate]]:
+        found: Counter[tuple[str, Fate]] = Counter()
+        try:
+            while drained := drain_once(store, self.ledger):
+                found[EVENTS, Fate.RENEWED] += drained
+        except EventsWait:
+            found[EVENTS, Fate.UNREADABLE] += store.tallies.read().undrained
         return found
 
 
@@ -87,16 +114,19 @@ def deployment(settings: Settings, client: redis.Redis, vault: Vault) -> Deploym
 
     Raises:
         SettingsRefused, LedgerUnreachable, KeysUnread: something is not set, or does not answer.
+        LedgerDiffers: it is not the ledger that events were handed over to.
     """
     secrets = KnownSecrets.of(settings, os.environ)  # draining takes them out of events
     stores = tuple(Store.open(client, vault, tenant=team, secrets=secrets) for team in teams(settings))
-    ledger = Ledger.open(settings.ledger_url)
+    ledger = ledger_of(settings.ledger_url, *stores)
     with _answering():
         columns = [(ledger.engine, Recordings(ledger.engine, vault).sealed())]
-        tokens = token_engine(TokenSettings.read().installations_url)
-        if tokens is not None:
-            columns += [(tokens, column) for column in token_columns(tokens)]
-    return Deployment(vault, stores, ledger, tuple(columns))
+        url = TokenSettings.read().installations_url
+        engine = token_engine(url)
+        held = [(engine, column) for column in token_columns(engine)] if engine is not None else []
+        said = f"Tokens of installed workspaces: {'read from' if held else 'none found at'} {tokens_at(url)}."
+        installed = settings.reviewers.is_dir() or any(store.switches.installed() for store in stores)
+    return Deployment(vault, stores, ledger, (*columns, *held), Tokens(said, lacking=installed and not held))
 
 
 def teams(settings: Settings) -> tuple[str, ...]:
@@ -125,6 +155,11 @@ def keys_needed(settings: Settings, client: redis.Redis, vault: Vault) -> Iterat
     except ApprovalsError as refused:
         yield warning("keys", f"Nobody can say what needs which key. {refused}")
         return
+    if older and whole.tokens.lacking:
+        yield failure("keys", whole.tokens.refusal)
+        return
+    if older:
+        yield fine("keys", whole.tokens.said)
     for key in older:
         yield (
             warning("keys", f"{in_words(found, key)} still need the key {key}.", "`vobo keys rewrap` changes that.")

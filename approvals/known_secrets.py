@@ -37,7 +37,7 @@ class KnownSecrets:
     @classmethod
     def of(cls, settings: BaseModel, environment: Mapping[str, str]) -> Self:
         """The secrets among the settings and the variables of the environment."""
-        named = {name: value for name, value in environment.items() if _SOUNDS_SECRET.search(name)}
+        named = {name: value.strip() for name, value in environment.items() if _SOUNDS_SECRET.search(name)}
         return cls({**named, **dict(_configured(settings))})
 
     def named_in(self, text: str) -> str | None:

@@ -15,7 +15,8 @@ LOOK_EVERY_S = 5.0
 TELL_AFTER_S = 60.0
 #: A look that hangs must not keep its process from ending.
 ENDS_S = 1.0
-_MEANS = (
+#: Of an outage of the store.
+MEANS = (
     "Until that is repaired nobody can decide anything, and nothing new is executed. Nothing that was recorded is lost;"
     " deadlines run on."
 )
@@ -27,7 +28,8 @@ class OutageWatch:
     """Tells once when the store could not be used for a minute, and once when it can be again.
 
     `look` tries it, `tell` says whether ops has heard it (if not, it is told again at the next look), `who` is the
-    process in words, `now` tells seconds that never go back.
+    process in words, `now` tells seconds that never go back, `what` may be another thing that is looked at, and
+    `means` says what it is that cannot be done meanwhile.
     """
 
     def __init__(
@@ -36,8 +38,12 @@ class OutageWatch:
         tell: Callable[[str], bool],
         who: str,
         now: Callable[[], float] = time.monotonic,
+        *,
+        what: str = "the store",
+        means: str = MEANS,
     ) -> None:
         self._look, self._tell, self._who, self._now = look, tell, who, now
+        self._what, self._means = what, means
         self._since: float | None = None
         self._noticed = False
         self._owed: str | None = None
@@ -68,7 +74,7 @@ class OutageWatch:
     def _works(self) -> None:
         if self._noticed and self._since is not None:
             lasted = int(self._now() - self._since)
-            self._owe(f"vobo: {self._who} can use the store again, after {lasted} s. What is due is done now.")
+            self._owe(f"vobo: {self._who} can use {self._what} again, after {lasted} s. What is due is done now.")
         self._since, self._noticed = None, False
 
     def _fails(self, found: Trouble, began: float) -> None:
@@ -77,7 +83,7 @@ class OutageWatch:
         lasted = int(self._now() - self._since)
         if not self._noticed and lasted >= TELL_AFTER_S:
             self._noticed = True
-            self._owe(f"vobo: {self._who} could not use the store for {lasted} s. {found} {_MEANS}")
+            self._owe(f"vobo: {self._who} could not use {self._what} for {lasted} s. {found} {self._means}")
 
     def _owe(self, text: str) -> None:
         _log.error("ops is told past the store: %s", text)

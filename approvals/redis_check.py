@@ -38,6 +38,10 @@ class RedisUnreachable(ApprovalsError):
     """The server does not answer, or refuses the credentials. The text never holds the password."""
 
 
+class RedisAway(RedisUnreachable):
+    """The server does not answer now. For all that can be known here it may later, without any change of a setting."""
+
+
 def connect(url: str) -> redis.Redis:
     """A client for `url`: redis, rediss, unix, or redis+sentinel://host:port,host:port/name-of-the-primary/db.
 
@@ -61,7 +65,8 @@ def check_server(client: redis.Redis) -> list[str]:
     """Refuse a server that could lose decisions; return the warnings an operator should see at start-up.
 
     Raises:
-        RedisUnreachable: no answer, or the credentials are refused.
+        RedisAway: no answer.
+        RedisUnreachable: the credentials are refused, or the certificate is not trusted.
         UnsafeRedis: too old, a replica, or it evicts keys when its memory is full.
         StoreUnusable: it cannot save to its disk, and refuses even to be asked over a new connection.
     """
@@ -71,7 +76,7 @@ def check_server(client: redis.Redis) -> list[str]:
     except AuthenticationError:
         raise RedisUnreachable("Redis refuses the credentials in REDIS_URL. Correct user and password.") from None
     except (RedisConnectionError, RedisTimeoutError, InvalidResponse) as error:
-        raise RedisUnreachable(_why_unreachable(client, error)) from None
+        raise _unreachable(client, error) from None
     except RedisError as error:
         if str(error).startswith(NO_DISK):
             raise StoreUnusable(str(refusal(error))) from None
@@ -131,6 +136,11 @@ def _through_sentinels(address: Address) -> ReplicatedRedis:
         **_options(),
     )
     return client
+
+
+def _unreachable(client: redis.Redis, error: Exception) -> RedisUnreachable:
+    untrusted = isinstance(error.__cause__ or error.__context__, ssl.SSLCertVerificationError)
+    return (RedisUnreachable if untrusted else RedisAway)(_why_unreachable(client, error))
 
 
 def _why_unreachable(client: redis.Redis, error: Exception) -> str:

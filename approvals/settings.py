@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 import policies
+from approvals.settings_text import is_web_address, one_line, without_margins
 from approvals.workspaces import SettingsRefused, team_of, text_of, texts_by_workspace
 from policies.reviewers import Reviewers
 
@@ -40,6 +42,7 @@ FIXES = {
     "SLACK_CLIENT_ID": "Set it to the client id under Basic Information in the Slack app's settings.",
     "SLACK_CLIENT_SECRET": "Set it to the client secret under Basic Information in the Slack app's settings.",
     "VOBO_PUBLIC_URL": "Set it to the address under which Slack reaches the bot, for example https://vobo.example.com.",
+    "VOBO_ALERT_WEBHOOK": 'Set it to the URL that takes {"text": ...}, or leave it out.',
     "VOBO_HEALTH_PORT": "Set it to a free port number, another one for each process on one machine, or leave it out.",
     "SLACK_API_URL": "Leave it out for Slack itself.",
     "PORT": "Set it to the number of the port at which Slack's requests arrive, for example 3000.",
@@ -49,6 +52,8 @@ FIXES = {
     "VOBO_MODEL": "Set it to a model's name, or to offline for the sample's planner.",
 }
 
+#: Fields that hold several values, with commas between them.
+_LISTED = {"rules", "shadow_rules", "state_keys", "agents", "agent"}
 DOT_ENV = ".env"
 NO_DOT_ENV = "There is no .env in {place}; start where yours lies, or make one with `vobo init`."
 
@@ -97,6 +102,16 @@ class LawSettings(BaseSettings):
         text = self.reviewers_text()
         return {team_of(text) or "": text}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_margins(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return without_margins(values)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_one_line(cls, value: object, told: ValidationInfo) -> object:
+        return one_line(value, listed=told.field_name in _LISTED) if isinstance(value, str) else value
+
     @field_validator("rules", mode="before")
     @classmethod
     def _split(cls, text: object) -> object:
@@ -126,6 +141,13 @@ class Settings(LawSettings):
     alert_webhook: SecretStr | None = Field(None, alias="VOBO_ALERT_WEBHOOK")
     health_port: int | None = Field(None, alias="VOBO_HEALTH_PORT", ge=0, le=65535)
     health_host: str = Field("127.0.0.1", alias="VOBO_HEALTH_HOST")
+
+    @field_validator("alert_webhook")
+    @classmethod
+    def _is_reached_over_the_web(cls, webhook: SecretStr | None) -> SecretStr | None:
+        if webhook is not None and not is_web_address(webhook.get_secret_value()):
+            raise PydanticCustomError("url", "It must begin with https:// or http:// and name a host")
+        return webhook
 
     def ops_channel_of(self, reviewers: Reviewers) -> str | None:
         """Where ops reads alerts about this workspace: the channel of its own file, else VOBO_OPS_CHANNEL."""

@@ -12,6 +12,7 @@ from approvals.findings import report
 from approvals.logs import configure_logs
 from approvals.trace_export import start_traces
 from bot.assembly import assemble
+from bot.awaiting import await_what_it_needs
 from bot.check import check as check_bot
 from bot.errors import BotCannotStart
 from bot.serving import Served
@@ -44,6 +45,7 @@ def _check(*, as_json: bool) -> int:
 
 def _run(settings: BotSettings) -> None:
     end_traces = start_traces("bot")
+    await_what_it_needs(settings)
     bot = assemble(settings)
     if isinstance(bot.front, Served):
         bot.deps.store.changes.note_start(bot.deps.law, settings, process="bot")

@@ -20,7 +20,7 @@ from bot.errors import BotError
 from bot.installations import Installations
 from bot.oauth import INSTALL
 from bot.settings import BotSettings
-from bot.slack_client import slack_client, token_refused, unanswered
+from bot.slack_client import UNSENDABLE, slack_client, token_refused, unanswered
 from policies.law import Law, LawRefused
 
 #: So many channels with open runs are looked at.
@@ -66,6 +66,9 @@ def _store_and_slack(settings: BotSettings, law: Law) -> Iterator[Finding]:
         told: Any = client.auth_test()
     except SlackApiError as refused:
         yield failure("slack", token_refused(refused))
+        return
+    except ValueError:
+        yield failure("slack", UNSENDABLE.format(variable="SLACK_BOT_TOKEN"))
         return
     except (SlackClientError, OSError) as failed:
         yield failure("slack", unanswered(client, failed))

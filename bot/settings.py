@@ -5,6 +5,7 @@ from pydantic_core import PydanticCustomError
 
 from approvals.installed_tokens import DEFAULT_URL
 from approvals.settings import Settings
+from approvals.settings_text import is_web_address
 from bot.language import ENGLISH, shipped
 
 
@@ -85,13 +86,13 @@ class BotSettings(Settings):
     @field_validator("api_url")
     @classmethod
     def _ends_with_slash(cls, url: str) -> str:
-        if not url.startswith(("https://", "http://")):
+        if not is_web_address(url):
             raise PydanticCustomError("url", "It must begin with https://, or http:// for a stand-in on this machine")
         return url if url.endswith("/") else f"{url}/"
 
     @field_validator("public_url")
     @classmethod
     def _is_public(cls, url: str | None) -> str | None:
-        if url is not None and not url.startswith(("https://", "http://")):
+        if url is not None and not is_web_address(url):
             raise PydanticCustomError("url", "It must begin with https://, or http:// for a trial on this machine")
         return url.rstrip("/") if url else None

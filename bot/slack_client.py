@@ -6,11 +6,16 @@ from typing import Any
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.errors import BotCannotStart
+from bot.errors import BotCannotStart, SlackAway
 from bot.settings import BotSettings
 
 #: A call to Slack may take no longer; less than a relay leads without a word.
 TIMEOUT_S = 10
+#: What no header of HTTP can hold.
+UNSENDABLE = "{variable} holds a character that no token has, so it cannot be sent. Copy it anew from Slack."
+
+_TOO_MANY, _TROUBLE = 429, 500
+_TROUBLES = frozenset({"fatal_error", "internal_error", "ratelimited", "request_timeout", "service_unavailable"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +40,26 @@ def identify(client: WebClient) -> Identity:
     """Ask Slack whose token this is.
 
     Raises:
-        BotCannotStart: Slack refuses the token, or does not answer.
+        BotCannotStart: Slack refuses the token.
+        SlackAway: Slack does not answer.
     """
     try:
         told: Any = client.auth_test()
     except SlackApiError as refused:
+        if _is_away(refused):
+            raise SlackAway(unanswered(client, refused)) from refused
         raise BotCannotStart(token_refused(refused)) from refused
+    except ValueError:  # its text, and so a traceback's, may hold the token
+        raise BotCannotStart(UNSENDABLE.format(variable="SLACK_BOT_TOKEN")) from None
     except (SlackClientError, OSError) as failed:
-        raise BotCannotStart(unanswered(client, failed)) from failed
+        raise SlackAway(unanswered(client, failed)) from failed
     return Identity(team=told["team_id"], user=told["user_id"], url=told.get("url") or "")
+
+
+def _is_away(refused: SlackApiError) -> bool:
+    """Whether this says nothing about the token: Slack is in trouble, or wants to be left alone for a while."""
+    status = getattr(refused.response, "status_code", 200)
+    return status >= _TROUBLE or status == _TOO_MANY or refused.response.get("error") in _TROUBLES
 
 
 def token_refused(refused: SlackApiError) -> str:

@@ -17,6 +17,7 @@ from bot.errors import BotCannotStart
 from bot.fleet import Front
 from bot.http_mode import create_http
 from bot.http_server import GRACE_S, server_config
+from bot.slack_client import UNSENDABLE
 
 _CONCURRENCY = 64
 _STARTED_S = 10.0
@@ -53,7 +54,7 @@ class SocketTransport:
         """Connect.
 
         Raises:
-            BotCannotStart: Slack refuses the app-level token.
+            BotCannotStart: Slack refuses the app-level token, or does not answer.
         """
         try:
             self._handler.client.connect()
@@ -63,6 +64,8 @@ class SocketTransport:
                 f"Slack refuses SLACK_APP_TOKEN ({error}). Make an app-level token (xapp-...) with connections:write"
                 " under Basic Information, and turn on Socket Mode."
             ) from refused
+        except ValueError:  # its text, and so a traceback's, may hold the token
+            raise BotCannotStart(UNSENDABLE.format(variable="SLACK_APP_TOKEN")) from None
         except (SlackClientError, OSError) as failed:
             raise BotCannotStart(
                 f"Slack does not answer ({type(failed).__name__}). Check the network and SLACK_API_URL."

@@ -3,7 +3,6 @@
 import argparse
 import functools
 import gc
-import subprocess
 import sys
 
 from approvals.errors import ApprovalsError
@@ -22,7 +21,7 @@ from policies.law import LawRefused
 from worker import jobs
 from worker.assembly import Prepared, prepared
 from worker.check import Inspection, check, findings, gated_tools, inspected, notes, undoable_tools
-from worker.clock import WITH_PARENT
+from worker.own_clock import OwnClock, own_clock
 from worker.rehearsal import read_scripts, rehearse
 
 
@@ -61,10 +60,9 @@ def _work(seen: Inspection, *, with_clock: bool) -> int:
     store.switches.set_worker(found.law.version, gated_tools(seen), undoable_tools(seen))
     store.changes.note_start(found.law, found.settings, process="worker")
     sys.stderr.write(f"Working for {found.tenant} with {jobs.__name__}.\n")
-    # A process and not a thread: a job forked while the clock holds a lock would wait for it for ever.
-    clock = subprocess.Popen([sys.executable, "-m", "worker.clock", WITH_PARENT]) if with_clock else None  # noqa: S603
     timings = Timings()
-    health = health_of(found, timings)
+    clock = own_clock() if with_clock else None
+    health = health_of(found, timings, clock)
     # Before the first fork: the jobs' processes hand their spans over to this one.
     end_traces = start_traces("worker", forks=True)
 
@@ -79,19 +77,20 @@ def _work(seen: Inspection, *, with_clock: bool) -> int:
     gc.collect()
     gc.freeze()
     try:
+        if clock is not None:
+            clock.start()
         keep_working(a_worker)
     finally:
         end_traces()
         if health is not None:
             health.stop()
         if clock is not None:
-            clock.terminate()
-            clock.wait(timeout=10)
+            clock.stop()
     return 0
 
 
-def health_of(found: Prepared, timings: Timings) -> Health | None:
-    """Its health on VOBO_HEALTH_PORT, over a connection that no job shares.
+def health_of(found: Prepared, timings: Timings, clock: OwnClock | None) -> Health | None:
+    """Its health on VOBO_HEALTH_PORT, and that of the clock beside it, over a connection that no job shares.
 
     Raises:
         PortTaken: somebody else listens there.
@@ -101,7 +100,11 @@ def health_of(found: Prepared, timings: Timings) -> Health | None:
         return None
     own = connected(found.settings, tenant=found.tenant)
     metrics = exposed(own, timings)
-    health = Health(settings.health_port, lambda: why_unusable(own), settings.health_host, metrics=metrics)
+
+    def missing() -> str | None:
+        return why_unusable(own) or (clock.missing() if clock is not None else None)
+
+    health = Health(settings.health_port, missing, settings.health_host, metrics=metrics)
     health.start()
     return health
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -17,6 +17,7 @@ import structlog
 from approvals.alert_webhook import AlertWebhook
 from approvals.anchoring import Anchoring
 from approvals.anchors import Signer
+from approvals.awaiting import Start
 from approvals.drain import drain_once
 from approvals.errors import ApprovalsError
 from approvals.findings import report
@@ -24,7 +25,7 @@ from approvals.health import Health
 from approvals.ledger_door import LedgerDoor
 from approvals.logs import configure_logs
 from approvals.metrics import Timings, exposed
-from approvals.opening import open_store
+from approvals.opening import connected, open_store
 from approvals.outages import OutageWatch
 from approvals.queue import WakeupQueue
 from approvals.settings import Settings
@@ -200,33 +201,37 @@ def build_clock(found: Prepared) -> Clock:
 
 
 def main() -> int:
-    """`python -m worker.clock [--check [--json]] [--with-parent]`."""
+    """`python -m worker.clock [--check [--json]] [--with-parent PID]`."""
     parser = argparse.ArgumentParser(prog="python -m worker.clock")
     parser.add_argument("--check", action="store_true", help="say what keeps the clock from its work, and end")
     parser.add_argument("--json", action="store_true", help="with --check: a JSON array of level, about, sentence, fix")
-    parser.add_argument(WITH_PARENT, action="store_true", help="end with the process that started it")
+    parser.add_argument(WITH_PARENT, type=int, metavar="PID", help="end with this process, which started it")
     asked = parser.parse_args()
     try:
         configure_logs("clock")
         if asked.check:
             return report(check(), as_json=asked.json, well="The clock can start.")
-        _work(prepared(), with_parent=asked.with_parent)
+        _work(prepared(), asked.with_parent)
     except (ApprovalsError, LawRefused) as refused:
         sys.stderr.write(f"{refused}\n")
         return 1
     return 0
 
 
-def _work(found: Prepared, *, with_parent: bool) -> None:
+def _work(found: Prepared, parent: int | None) -> None:
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    store, port = connected(found.settings, tenant=found.tenant), found.settings.health_port
+    # Beside a worker it has no health port of its own, as the worker answers there.
+    start = Start(found.settings, store, f"the clock of workspace {found.tenant}", port if parent is None else None)
+    with closing(store.runs.client):
+        start.await_store()
     clock = build_clock(found)
     require_usable(clock.store)
     clock.store.changes.note_start(found.law, found.settings, process="clock")
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: clock.stop.set())
-    if with_parent:
-        threading.Thread(target=_stop_when_orphaned, args=(clock, os.getppid()), daemon=True).start()
-    # Beside a worker it has no health port of its own, as the worker answers there.
-    with watched(clock, found.settings, health_port=None if with_parent else found.settings.health_port):
+    with watched(clock, found.settings, health_port=start.health_port):
         clock.run()
 
 
@@ -256,10 +261,11 @@ def watched(clock: Clock, settings: Settings, *, health_port: int | None) -> Ite
             health.stop()
 
 
-def _stop_when_orphaned(clock: Clock, parent: int) -> None:
-    while not clock.stop.wait(EVERY_S):
-        if os.getppid() != parent:
-            clock.stop.set()
+def _end_with(parent: int) -> None:
+    """As if somebody had asked for it, whatever the clock is at; also when the parent was gone before this looked."""
+    while os.getppid() == parent:
+        time.sleep(EVERY_S)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -67,9 +67,10 @@ def test_the_sample_without_its_shop(stack: Stack, tmp_path: Path) -> None:
         assert said(stack, "worker", *arguments, **empty).count(missing) == 1
 
 
-@pytest.mark.parametrize("module", ["bot", "worker", "worker.clock"])
-def test_redis_is_not_reachable(stack: Stack, module: str) -> None:
-    output = said(stack, module, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
+@pytest.mark.parametrize("how", [("bot", "--check"), ("worker",), ("worker", "--check"), ("worker.clock", "--check")])
+def test_redis_is_not_reachable(stack: Stack, how: tuple[str, ...]) -> None:
+    """Without `--check` bot and clock wait for it: tests/e2e/test_waiting_starts.py."""
+    output = said(stack, *how, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
     assert "REDIS_URL" in output
 
 

@@ -265,11 +265,25 @@ def test_check_says_in_words_or_json_whether_the_clock_could_work(
     assert (status, errors.count("\n")) == (1, 2)
 
 
-def test_a_clock_that_starts_while_the_store_takes_no_writes_says_so_and_ends(
+def test_a_clock_that_starts_while_the_store_takes_no_writes_says_so_and_waits_until_it_does(
     environment: dict[str, str], tmp_path: Path, redis_client: redis.Redis
 ) -> None:
-    with full(redis_client):
-        said = started(environment, tmp_path)
-    assert said.returncode == 1
-    assert "The store takes no writes: its memory is full (maxmemory)." in said.stderr
-    assert "Traceback" not in said.stderr
+    port, log = free_port(), tmp_path / "clock.log"
+    with log.open("wb") as output, full(redis_client):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "worker.clock"],
+            env=environment | {"VOBO_HEALTH_PORT": str(port)},
+            cwd=tmp_path,
+            stderr=output,
+        )
+        until(lambda: ready(port) == 503, "it waits", 30)
+        assert process.poll() is None
+    try:
+        until(lambda: ready(port) == 200, "it is at work", 30)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(ENDS_S + 5) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert "The store takes no writes: its memory is full (maxmemory)." in log.read_text()
+    assert "Traceback" not in log.read_text()

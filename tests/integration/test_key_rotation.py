@@ -193,8 +193,37 @@ def test_without_rewrapping_the_key_cannot_be_taken_out_and_doctor_says_what_nee
 def test_a_deployment_that_nobody_installs_has_no_database_of_tokens_made_for_it(
     store: Store, vobo: Vobo, shell: Path
 ) -> None:
-    vobo("keys", "rewrap")
+    said = vobo("keys", "rewrap").output
+    assert f"Tokens of installed workspaces: none found at {shell / 'installations.db'}." in said
     assert not (shell / "installations.db").exists()
+
+
+@pytest.mark.parametrize("told_by", ["the law", "the store"])
+def test_tokens_that_are_not_where_one_looks_keep_every_key(  # noqa: PLR0917 - fixtures
+    store: Store, vobo: Vobo, shell: Path, keys: Callable[..., Vault], told_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(keys(OLD)).save(an_installation())
+    if told_by == "the law":
+        (shell / "laws").mkdir()
+        text = Path(os.environ["VOBO_REVIEWERS"]).read_text()
+        (shell / "laws" / "one.toml").write_text(text)
+        monkeypatch.setenv("VOBO_REVIEWERS", str(shell / "laws"))
+    else:
+        store.switches.set_installed(True)
+    keys(NEW, OLD)
+    (shell / "elsewhere").mkdir()
+    monkeypatch.setenv("VOBO_INSTALLATIONS_URL", "sqlite:///installations.db")
+    monkeypatch.chdir(shell / "elsewhere")
+    for command, code in ((("keys", "rewrap"), 1), (("keys", "list"), 1), (DOCTOR, 2)):
+        said = " ".join(vobo(*command, code=code).output.split())
+        assert f"none found at {shell / 'elsewhere' / 'installations.db'}." in said
+        assert "Remove no key before." in said
+        assert "Everything needs the key" not in said
+        assert f"Nothing needs the key {OLD_ID}" not in said
+    monkeypatch.chdir(shell)
+    said = vobo("keys", "rewrap").output
+    assert f"read from {shell / 'installations.db'}." in said
+    assert f"Everything needs the key {NEW_ID} alone." in said
 
 
 def test_every_kind_of_value_is_found_and_made_anew_once(store: Store) -> None:

@@ -132,7 +132,7 @@ def test_what_settings_and_environment_keep_secret_is_known_and_never_shown() ->
         model="gpt-5",
     )
     environment = {
-        "SHOP_API_TOKEN": "shop-token-1",
+        "SHOP_API_TOKEN": "shop-token-1\n",
         "PATH": "/usr/bin:/usr/local",
         "MONKEY": "banana-banana",
         "API_KEY": "x",

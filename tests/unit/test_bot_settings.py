@@ -59,3 +59,52 @@ def test_a_wrong_value_is_no_matter_of_where_one_starts(tmp_path: Path, monkeypa
     with pytest.raises(SettingsRefused) as refused:
         read(**INSTALLED, app_token="xapp-1")
     assert "There is no .env" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["bot_token", "app_token", "signing_secret", "alert_webhook", "health_host"])
+def test_white_space_around_a_value_is_not_part_of_it(name: str) -> None:
+    values = {
+        "bot_token": "xoxb-1",
+        "app_token": "xapp-1",
+        "alert_webhook": "https://h/x",
+        "health_host": "::1",
+        **HTTP,
+    }
+    found = getattr(read(**{**values, name: f" {values[name]}\r\n"}), name)
+    assert (found if isinstance(found, str) else found.get_secret_value()) == values[name]
+
+
+def test_a_list_may_be_broken_into_lines_at_its_commas() -> None:
+    two = f"{STATE_KEY},\n  {STATE_KEY}"
+    found = BotSettings.read(_env_file=None, redis_url="redis://h", state_keys=two, bot_token="xoxb-1", **HTTP)
+    assert found.state_keys.get_secret_value() == f"{STATE_KEY},{STATE_KEY}"
+
+
+def test_a_value_of_white_space_alone_is_not_set() -> None:
+    with pytest.raises(SettingsRefused, match="SLACK_BOT_TOKEN is not set"):
+        read(bot_token=" \n", **HTTP)
+
+
+@pytest.mark.parametrize("wrong", ["s3cret\nline", "s3\u200bcret", "s3\x00cret", '"s3cret"', "'s3cret'"])
+@pytest.mark.parametrize(
+    ("name", "variable"), [("signing_secret", "SLACK_SIGNING_SECRET"), ("redis_url", "REDIS_URL"), ("port", "PORT")]
+)
+def test_what_no_value_holds_is_refused_by_name_and_never_told(name: str, variable: str, wrong: str) -> None:
+    values = {"redis_url": "redis://h", "state_keys": STATE_KEY, "bot_token": "xoxb-1", **HTTP}
+    with pytest.raises(SettingsRefused) as refused:
+        BotSettings.read(_env_file=None, **{**values, name: wrong})
+    told = [line for line in str(refused.value).splitlines() if line.startswith(f"{variable} is wrong: it ")]
+    assert len(told) == 1
+    assert "quotes" in told[0] or "cannot be seen" in told[0]
+    assert "cret" not in str(refused.value).replace("secret", "").replace("SECRET", "")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["hooks.slack.com/services/s3cret", "file:///etc/hostname", "https:///s3cret", "https://h:s3cret/", "ftp://h"],
+)
+def test_a_webhook_that_no_alert_can_reach_is_refused(wrong: str) -> None:
+    with pytest.raises(SettingsRefused) as refused:
+        read(bot_token="xoxb-1", alert_webhook=wrong, **HTTP)
+    assert "VOBO_ALERT_WEBHOOK is wrong: it must begin with https:// or http:// and name a host." in str(refused.value)
+    assert "s3cret" not in str(refused.value)
