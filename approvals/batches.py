@@ -44,7 +44,11 @@ class Batches(Room):
         return self.ask("record_posted", batch_id, channel, ts)
 
     def on_it(self, batch_id: str, *, by: str, name: str) -> Answer:
-        """Somebody who may decide looks at it: no escalation. Decides nothing. The last one who says so is named."""
+        """Somebody who may decide looks at it: no escalation. Decides nothing. The last one who says so is named.
+
+        It holds until they have approved all that waits; ALREADY_DECIDED when they have. Until then nobody is reminded
+        but the thread.
+        """
         return self.ask("on_it", batch_id, by, name)
 
     def lease(self, batch_id: str, *, token: str, ttl_ms: int) -> BatchLease | None:

@@ -189,6 +189,8 @@ def entry(entry_id: str, row: Row) -> OutboxEntry | None:
         channel=row.maybe("channel"),
         ts=row.maybe("ts"),
         attempts=row.number("attempts"),
+        error=row.maybe("error"),
+        told_elsewhere=row.flag("told_elsewhere"),
         sending=row.flag("sending"),
         closed_by=row.maybe("closed_name") if row.maybe("closed_at_version") == row.maybe("desired") else None,
     )

@@ -18,6 +18,8 @@ from approvals.room import Room
 _CHUNK = 50
 #: Batches looked at for one page, at most: own ones, and those that wait for somebody else's answer, are passed over.
 _WINDOW = 500
+#: So many calls somebody decided last are shown.
+LATELY = 20
 #: What a menu offers: the names under which most waits.
 MENU = 90
 #: Above every id of a batch.
@@ -130,7 +132,7 @@ class Inbox(Room):
 
     def decided(self, user: str) -> list[str]:
         """The last calls this person decided, the latest first."""
-        found: list[Any] = self.client.zrevrange(self.keys.decided(user), 0, -1)
+        found: list[Any] = self.client.zrevrange(self.keys.decided(user), 0, LATELY - 1)
         return [key.decode() for key in found]
 
     def _lists(self, reader: Reader, choice: Choice) -> tuple[list[str], list[str]]:

@@ -63,6 +63,7 @@ class Keys:
         self.pending = f"{self.prefix}pending"  # zset: blast radius -> how many of its calls wait for a person
         self.waiting = f"{self.prefix}waiting"  # zset: batch -> since when one of its calls waits for a person
         self.owed = f"{self.prefix}owed"  # zset: entry id, other than alerts -> since when it is owed
+        self.reached = f"{self.prefix}reached"  # hash: channel, or any -> when Slack took a message there last
         self.inbox_groups = f"{self.prefix}inbox_groups"  # zset: group of batches that wait -> how many
         self.dead_letters = f"{self.prefix}dead_letters"  # set: run:id, call:key, undo:key that wait for an operator
 

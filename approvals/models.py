@@ -3,13 +3,14 @@
 from typing import Literal
 
 from approvals.drifts import Drift
+from approvals.entries import OutboxEntry
 from approvals.lifecycle import FINAL, Cause, RunState, State, UndoState
 from approvals.preview import Preview
 from policies.person import Decision, Person
 from policies.requirement import Canary, Requirement
 from policies.values import Frozen
 
-__all__ = ["Decision", "Person"]  # re-exported: values of the law that the state of record keeps
+__all__ = ["Decision", "OutboxEntry", "Person"]  # re-exported: values that the state of record keeps
 
 
 class Run(Frozen):
@@ -226,7 +227,7 @@ class ProposedBatch(Frozen):
 class PauseWrite(Frozen):
     """One pause, written in one step: the saved state of the run, its calls and its batches.
 
-    `interruptions` is how often a Slack id may be notified within an hour; `alerts` are subjects that ops is told once;
+    `interruptions` is how often a Slack id may be notified within an hour; `alerts` are subjects that ops is told of;
     `withdrawn` tools are asked about by nobody for an hour; `corrected` are the places (`tool|resource`) whose one
     corrected proposal this is.
     """
@@ -278,23 +279,3 @@ class UndoClaim(Frozen):
     run: str
     version: int
     token: str
-
-
-class OutboxEntry(Frozen):
-    """One Slack message the bot owes: rendered from the newest state, sent until `delivered` reaches `desired`.
-
-    `subject` is a run id, batch id, `run:pause` or call key, by kind.
-    """
-
-    id: str
-    kind: Literal[
-        "opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct", "undo", "report", "picture"
-    ]
-    subject: str
-    desired: int
-    delivered: int = 0
-    channel: str | None = None
-    ts: str | None = None
-    attempts: int = 0
-    sending: bool = False
-    closed_by: str | None = None

@@ -1,15 +1,11 @@
 """The Slack messages that are owed: each rendered from the newest state and sent until it shows it."""
 
-from typing import Any, Literal
+from typing import Any
 
 from approvals import codec
-from approvals.models import OutboxEntry
+from approvals.entries import Kind, OutboxEntry
 from approvals.room import Room
 from approvals.row import Row
-
-Kind = Literal[
-    "opening", "card", "outcome", "answer", "alert", "notice", "reminder", "direct", "undo", "report", "picture"
-]
 
 #: Until an entry that cannot be read is looked at again.
 UNREADABLE_MS = 300_000
@@ -75,6 +71,18 @@ class Outbox(Room):
     def alarm(self, subject: str, *, event: str, reason: str, run: str = "", call: str = "") -> None:
         """Tell ops once about something that must not be; `event` names it in the ledger."""
         self.ask("alarm", subject, event, run, call, reason)
+
+    def owe_once(self, subject: str, *, place: str = "") -> bool:
+        """Tell ops about a matter that has no event of its own: once, and anew after somebody has seen to it.
+
+        `place` is the channel (or `any`) whose messages it keeps from arriving: told anew, too, a day later, if Slack
+        has taken a message there since. False when ops has been told.
+        """
+        return self.ask("owe_once", subject, place).ok
+
+    def told_elsewhere(self, entry_id: str) -> None:
+        """What Slack does not take has reached ops on another way; forgotten once Slack takes it."""
+        self.ask("told_elsewhere", entry_id)
 
     def lead(self, token: str, *, ttl_ms: int) -> bool:
         """Become, or stay, the one relay that sends. False while another one's time runs."""

@@ -4,11 +4,15 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from approvals.codec import person_text
+from approvals.lifecycle import State, UndoState
 from approvals.models import Person
 from approvals.room import Room
 
 #: So many people are told one by one, so that each is asked only as often as they may be; a larger group as a whole.
 FEW = 20
+#: While a call is in one of these, a word about it may still be spent.
+_OPEN = frozenset({State.PENDING_REVIEW, State.APPROVED, State.EXECUTING})
+_UNDO = "undo_call:"
 #: A list of members tells whom to notify, never who may decide; the bot renews it several times a minute.
 LISTED_MS = 600_000
 
@@ -31,6 +35,39 @@ class People(Room):
             return None
         person = Person.model_validate_json(row.text("json"))
         return person.model_copy(update={"fetched_at": row.number("fetched_at")})
+
+    def relied_on(self, users: Collection[str]) -> set[str]:
+        """Those of them who decided a call that is still open, and everybody whose undo waits for a worker.
+
+        Costs what they decided lately and what workers have to do, not what is pending.
+        """
+        asked = tuple(users)
+
+        def queue(pipe: Any) -> None:
+            for user in asked:
+                pipe.zrange(self.keys.decided(user), 0, -1)
+            pipe.zrange(self.keys.wakeups, 0, -1)
+
+        *decided, wakeups = [{one.decode() for one in found} for found in self.together(queue)]
+        calls = set().union(*decided)
+        undos = {one.removeprefix(_UNDO) for one in wakeups if one.startswith(_UNDO)}
+        states, undoing = self._states(calls, "state"), self._states(undos, "undo_state")
+        open_ = {call for call, state in states.items() if state in _OPEN}
+        found = {user for user, theirs in zip(asked, decided, strict=True) if theirs & open_}
+        for call in (call for call, state in undoing.items() if state == UndoState.ASKED):
+            voters: Any = self.client.hkeys(self.keys.undo_votes(call))
+            found |= {voter.decode() for voter in voters}
+        return found
+
+    def _states(self, calls: Collection[str], field: str) -> dict[str, str]:
+        names = tuple(calls)
+
+        def queue(pipe: Any) -> None:
+            for name in names:
+                pipe.hget(self.keys.call(name), field)
+
+        found = self.together(queue)
+        return {name: (state or b"").decode() for name, state in zip(names, found, strict=True)}
 
     def names(self, users: Sequence[str]) -> dict[str, str]:
         """What these are called, as far as anybody has looked them up."""

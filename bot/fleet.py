@@ -50,7 +50,7 @@ class Fleet:
         self,
         serve: Mapping[str, Callable[[str], Served]],
         tokens: Tokens,
-        tell: Callable[[str], None],
+        tell: Callable[[str], object],
         note: Callable[[str, bool], None],
     ) -> None:
         self._serve, self._tokens, self._tell, self._note = serve, tokens, tell, note

@@ -136,12 +136,12 @@ def make_relay(deps: Deps, settings: BotSettings, name: str | None = None) -> Re
     )
 
 
-def second_route(settings: BotSettings, log: logging.Logger) -> Callable[[str], None]:
-    """The way to ops that needs no Slack: VOBO_ALERT_WEBHOOK, and the log."""
+def second_route(settings: BotSettings, log: logging.Logger) -> Callable[[str], bool]:
+    """The way to ops that needs no Slack: VOBO_ALERT_WEBHOOK, and the log. It says whether nothing is left to tell."""
     webhook = AlertWebhook(settings.alert_webhook)
 
-    def tell(text: str) -> None:
+    def tell(text: str) -> bool:
         log.error("ops is told in another way than through Slack: %s", text)
-        webhook.send(text)
+        return webhook.send(text)
 
     return tell

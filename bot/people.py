@@ -1,10 +1,10 @@
 """What Slack says about people, kept fresh in the store: who somebody is now, not who they were.
 
 A decision counts only under a snapshot that is at most sixty seconds old, at the click and again when the call is
-claimed. At the click the bot asks Slack. For the claim it goes on asking: everybody who decided something during the
-last day is looked up again every twenty seconds (`Watch`), because an approved call may still wait for a second
-reviewer, for its siblings or for a worker. Who decided through another bot, or before this one was started, is found by
-the snapshot they left in the store: whoever `reviewers.toml` names and who has one of the last day is watched too.
+claimed. At the click the bot asks Slack. For the claim it goes on asking: everybody who decided a call that is still
+open is looked up again every twenty seconds (`Watch`), because an approved call may still wait for a second reviewer,
+for its siblings or for a worker; and whoever wants an undo that waits for one. Which calls those are, the store says:
+it does not matter through which bot they were decided, nor when this one was started.
 """
 
 import contextlib
@@ -14,18 +14,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackClientError
+from slack_sdk.errors import SlackApiError, SlackClientError
 
 from approvals.models import Person
 from approvals.people import FEW
 from approvals.store import Store
 from bot.errors import SlackUnavailable
 from bot.language import say
+from bot.sending import retry_after_ms
 from policies.reviewers import Reviewers
 
 #: Seconds for which a list of members is believed; with the snapshot's own age it stays within the minute.
 GROUPS_S = 15.0
-_DAY_MS = 24 * 3600 * 1000
 
 
 class PeopleDesk:
@@ -52,7 +52,8 @@ class PeopleDesk:
             groups = tuple(group for group in self._groups if user in self._of_group(group))
         except (SlackClientError, OSError, KeyError) as failed:
             silent = say("Slack could not say who you are just now, so nothing was decided.")
-            raise SlackUnavailable(silent) from failed
+            limited = retry_after_ms(failed) if isinstance(failed, SlackApiError) else None
+            raise SlackUnavailable(silent, retry_after_ms=limited or 0) from failed
         return self._store.people.put(person_from(told, groups))
 
     def members(self) -> set[str]:
@@ -74,12 +75,12 @@ class PeopleDesk:
                 found |= members if len(members) <= FEW else set()
         return found
 
-    def all_empty(self, groups: Iterable[str]) -> bool:
-        """Whether Slack says that none of these user groups has a member; what it does not say counts as no."""
+    def all_empty(self, groups: Iterable[str]) -> bool | None:
+        """Whether none of these user groups has a member; None when Slack does not say."""
         try:
             return not any(self._of_group(group) for group in groups)
         except (SlackClientError, OSError):
-            return False
+            return None
 
     def _of_group(self, group: str) -> frozenset[str]:
         with self._lock:
@@ -93,72 +94,82 @@ class PeopleDesk:
 
 
 class Watch:
-    """Looks up again, before their snapshots age, all people whose approval may still be spent."""
+    """Looks up again, before their snapshots age, all people whose word may still be spent.
 
-    def __init__(self, desk: PeopleDesk, store: Store, reviewers: Reviewers, *, older_than_ms: int = 15_000) -> None:
+    Slack answers so many questions a minute, so it is asked about the oldest snapshot first, and left alone for as long
+    as it wants to be.
+    """
+
+    def __init__(
+        self,
+        desk: PeopleDesk,
+        store: Store,
+        reviewers: Reviewers,
+        *,
+        older_than_ms: int = 15_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._desk = desk
         self._store = store
-        self._named = {user for tier in reviewers.tiers.values() for user in tier.users}
-        self._named |= {one.by for one in reviewers.standins}
+        self._known = {user for tier in reviewers.tiers.values() for user in tier.users}
+        self._known |= {one.by for one in reviewers.standins}
         self._groups_only = {
             name: tier.usergroups for name, tier in reviewers.tiers.items() if tier.usergroups and not tier.users
         }
-        self._until: dict[str, int] = {}
         self._lock = threading.Lock()
         self._older_than_ms = older_than_ms
+        self._clock = clock
+        self._from = 0.0
+        self._empty: set[str] = set()
 
     def add(self, users: Iterable[str]) -> None:
-        """These people have decided something just now."""
-        until = self._store.now() + _DAY_MS
+        """These people have decided something, whether or not the law and Slack go on naming them."""
         with self._lock:
-            self._until |= dict.fromkeys(users, until)
+            self._known |= set(users)
 
     def round(self) -> int:
         """Refresh whoever is due; returns how many. A failure leaves the snapshot old, and so the call waiting."""
-        now = self._store.now()
-        self._adopt(now)
         self._meet()
         self._tell_of_empty_tiers()
+        self.add(self._desk.members())
         with self._lock:
-            watched = [user for user, until in self._until.items() if until >= now]
-        return self.refresh(watched)
+            known = frozenset(self._known)
+        return self.refresh(self._store.people.relied_on(known))
 
     def refresh(self, users: Iterable[str]) -> int:
         """Ask Slack about those of these people whose snapshot is older than a few seconds; returns how many."""
-        now, refreshed = self._store.now(), 0
-        for user in users:
-            known = self._store.people.get(user)
-            if known is not None and now - known.fetched_at < self._older_than_ms:
-                continue
+        refreshed = 0
+        for user in self._aged(users):
+            if self._clock() < self._from:
+                break
             try:
                 self._desk.ask(user)
-            except SlackUnavailable:
+            except SlackUnavailable as unavailable:
+                self._from = self._clock() + unavailable.retry_after_ms / 1000
                 continue
             refreshed += 1
         return refreshed
 
+    def _aged(self, users: Iterable[str]) -> list[str]:
+        now, found = self._store.now(), dict[str, int]()
+        for user in users:
+            known = self._store.people.get(user)
+            found[user] = known.fetched_at if known else 0
+        return sorted((user for user, at in found.items() if now - at >= self._older_than_ms), key=found.__getitem__)
+
     def _meet(self) -> None:
         """Whom a user group lists is looked up once, so that no guest and nobody who left is asked to decide."""
-        new = [user for user in self._desk.listed() if self._store.people.get(user) is None]
-        with self._lock:
-            for user in new:
-                self._until.setdefault(user, 0)  # known from now on, and not watched for that
-        self.refresh(new)
+        self.refresh([user for user in self._desk.listed() if self._store.people.get(user) is None])
 
     def _tell_of_empty_tiers(self) -> None:
-        """Ops is told once about a tier that names user groups only, all of them without members."""
+        """Ops is told when a tier that names user groups only has no member left in any of them."""
         for name, groups in self._groups_only.items():
-            told = self._store.outbox.load(f"alert:tier:{name}") is not None
-            if not told and self._desk.all_empty(groups):
-                self._store.outbox.owe("alert", f"tier:{name}")
-
-    def _adopt(self, now: int) -> None:
-        """Watch those who decided elsewhere; once, or a snapshot that we refresh would keep itself alive for ever."""
-        for user in (self._named | self._desk.members()) - self._until.keys():
-            known = self._store.people.get(user)
-            if known is not None and now - known.fetched_at < _DAY_MS:
-                with self._lock:
-                    self._until.setdefault(user, known.fetched_at + _DAY_MS)
+            empty = self._desk.all_empty(groups)
+            if empty and name not in self._empty:
+                self._store.outbox.owe_once(f"tier:{name}")
+                self._empty.add(name)
+            elif empty is False:
+                self._empty.discard(name)
 
 
 def usergroups_of(reviewers: Reviewers) -> tuple[str, ...]:

@@ -27,12 +27,17 @@ _NO_THREAD_MS = 500
 UNSENT = "unsent"
 _NOBODY_MS = 3_600_000
 _PATIENCE = 3
+#: Every try of the second route may take ten seconds, in which nothing is sent; so long it rests when it has failed.
+_ROUTE_RESTS_S = 30.0
 #: Slack shows a file in its thread only some time after it took it; who looks earlier would not find it.
 _FILE_MS = 60_000
 
 
 class Relay:
-    """Sends what is owed. `token` names this relay; `second_route` takes alerts that Slack refuses."""
+    """Sends what is owed. `token` names this relay.
+
+    `second_route` is told alerts that Slack does not take and says whether it took them; it rests when it did not.
+    """
 
     def __init__(
         self,
@@ -42,7 +47,8 @@ class Relay:
         token: str,
         *,
         pace: Pace | None = None,
-        second_route: Callable[[str], None] | None = None,
+        second_route: Callable[[str], bool] | None = None,
+        route_rests_s: float = _ROUTE_RESTS_S,
         timings: Timings | None = None,
     ) -> None:
         self._store = store
@@ -50,8 +56,9 @@ class Relay:
         self._sender = sender
         self._token = token
         self._pace = pace or Pace()
-        self._second_route = second_route or (lambda _text: None)
-        self._updates_from = 0.0
+        self._second_route = second_route or (lambda _text: True)
+        self._route_rests_s = route_rests_s
+        self._route_from = self._updates_from = 0.0
         self._timings = timings or Timings()
         self._log = logging.getLogger("vobo.relay")
 
@@ -211,11 +218,11 @@ class Relay:
         else:
             self._postpone(entry, failed.error, unsure=failed.unsure)
         if entry.kind == "alert":
-            # Once: at the first try when only a person can repair it, else when it does not pass by itself, which being
-            # asked to wait again and again is as well.
-            if entry.attempts == (0 if failed.error in NEEDS_OPS else _PATIENCE):
-                self._second_route(rendered.message.text)
-        elif failed.error in NEEDS_OPS:
+            # At once when only a person can repair it, else when it does not pass by itself, which being asked to wait
+            # again and again is as well.
+            if failed.error in NEEDS_OPS or entry.attempts >= _PATIENCE:
+                self._tell_elsewhere(entry, rendered.message.text)
+        elif failed.error in NEEDS_OPS and failed.error != entry.error:  # met just now: what waits on is no new matter
             self._tell_ops(rendered.target, failed.error)
 
     def _postpone(self, entry: OutboxEntry, error: str, *, unsure: bool) -> None:
@@ -225,18 +232,33 @@ class Relay:
         self._store.outbox.postpone(entry.id, delay_ms=delay, error=error, unsure=unsure)
 
     def _tell_ops(self, target: Target, error: str) -> None:
-        """One alert for each channel and error, however many messages wait for it; one for what concerns them all."""
+        """One alert for each channel and error, however many messages wait for it; one for what concerns them all.
+
+        Once somebody has seen to it, or Slack has taken messages there since, the next message that meets it tells
+        anew.
+        """
         shared = target.channel.startswith(("C", "G")) and error not in OF_THE_APP
         subject = f"slack:{target.channel if shared else ''}:{error}"
-        if self._store.outbox.load(f"alert:{subject}") is None:
-            self._store.outbox.owe("alert", subject)
+        self._store.outbox.owe_once(subject, place=target.channel if shared else "any")
+
+    def _tell_elsewhere(self, entry: OutboxEntry, text: str) -> bool:
+        """On the second route, at each try until that has taken it once. Whether it has, now or before."""
+        if entry.told_elsewhere:
+            return True
+        if time.monotonic() < self._route_from:
+            return False
+        took = self._second_route(text)
+        if took:
+            self._store.outbox.told_elsewhere(entry.id)
+        else:
+            self._route_from = time.monotonic() + self._route_rests_s
+        return took
 
     def _tell_of(self, entry: OutboxEntry) -> None:
         """Once for each entry. Where that cannot be told in Slack either, on the second route."""
         kind, _, about = entry.subject.partition(":")
         if entry.kind == "alert" and kind == UNSENT:
-            if not entry.attempts:
-                self._second_route(f"A message of ops ({about}) cannot be made. See the bot's log.")
+            self._tell_elsewhere(entry, f"A message of ops ({about}) cannot be made. See the bot's log.")
             return
         reason = "something unforeseen failed while it was made or sent"
         self._store.outbox.alarm(f"{UNSENT}:{entry.id}", event="entry_unsent", reason=reason)
@@ -246,11 +268,13 @@ class Relay:
         if entry.kind != "alert":
             self._store.outbox.give_up(entry.id, error="its subject is no longer kept", version=entry.desired)
             return
-        message = self._renderer.alert(entry.subject)
+        message, error = self._renderer.alert(entry.subject), "no ops channel"
         if message and not entry.attempts:
-            self._second_route(message.text)
             self._log.warning("nobody reads alerts (VOBO_OPS_CHANNEL is not set): %s", message.text)
-        self._store.outbox.postpone(entry.id, delay_ms=_NOBODY_MS, error="no ops channel", unsure=False)
+        if message is None or self._tell_elsewhere(entry, message.text):
+            self._store.outbox.postpone(entry.id, delay_ms=_NOBODY_MS, error=error, unsure=False)
+        else:
+            self._postpone(entry, error, unsure=False)
 
 
 class _PutOff(Exception):

@@ -175,9 +175,14 @@ class Sender:
     def find(self, target: Target, entry_id: str) -> str | None:
         """The ts of a message of ours that an earlier attempt left in Slack, or None.
 
+        Nobody looks into direct messages: that takes `im:history`, with which the app could read what people write to
+        it. A reminder that comes twice harms nobody.
+
         Raises:
             SendingFailed: Slack did not say; then nothing may be posted.
         """
+        if target.channel.startswith("D"):
+            return None
         for message in self._messages(target):
             payload = (message.get("metadata") or {}).get("event_payload") or {}
             if payload.get("id") == entry_id:
@@ -210,14 +215,23 @@ def _metadata(entry_id: str) -> dict[str, Any]:
     return {"event_type": EVENT_TYPE, "event_payload": {"id": entry_id}}
 
 
+def retry_after_ms(refused: SlackApiError) -> int | None:
+    """For how long Slack wants to be left alone; None when that is not what it says."""
+    response: Any = refused.response
+    body = response.data if isinstance(getattr(response, "data", None), dict) else {}
+    if getattr(response, "status_code", 200) != _TOO_MANY and body.get("error") not in {"ratelimited", "rate_limited"}:
+        return None
+    headers = {str(name).lower(): value for name, value in (response.headers or {}).items()}
+    wait = headers.get("retry-after", "1")
+    return int(wait[0] if isinstance(wait, list) else wait) * 1000
+
+
 def _failure(refused: SlackApiError) -> SendingFailed:
     response: Any = refused.response
     status = int(getattr(response, "status_code", 200))
     body = response.data if isinstance(getattr(response, "data", None), dict) else {}
     error = str(body.get("error") or f"HTTP {status}")
-    if status == _TOO_MANY or error in {"ratelimited", "rate_limited"}:
-        headers = {str(name).lower(): value for name, value in (response.headers or {}).items()}
-        wait = headers.get("retry-after", "1")
-        seconds = int(wait[0] if isinstance(wait, list) else wait)
-        return SendingFailed("ratelimited", unsure=False, retry_after_ms=seconds * 1000)
+    wait_ms = retry_after_ms(refused)
+    if wait_ms is not None:
+        return SendingFailed("ratelimited", unsure=False, retry_after_ms=wait_ms)
     return SendingFailed(error, unsure=status >= _BROKEN or error in _UNSURE)

@@ -32,8 +32,7 @@ def undo(deps: Deps, click: Click) -> None:
     answer = decided(deps, person, lambda who: deps.store.undos.ask_for(call, person=who, needed=people_needed(need)))
     deps.wake.set()
     if answer.ok:
-        deps.watch.add({person.user, *deps.store.undos.voters(call.key)})
-        deps.watch.round()
+        deps.watch.refresh({person.user, *deps.store.undos.voters(call.key)})
         deps.nudge(UNDO, call.key)
     else:
         deps.store.calls.note(call.key, event="undo_refused", person=person, detail=answer.outcome.value)

@@ -20,6 +20,7 @@ import redis
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from alert_receiver import hearing  # noqa: E402 - as below
 from approvals.lifecycle import Cause, State  # noqa: E402 - this checkout, wherever it is started from
 from approvals.outcomes import Outcome  # noqa: E402 - as above
 from approvals.redis_check import connect  # noqa: E402 - as above
@@ -100,7 +101,7 @@ def live_through(outage: Outage, url: str, client: redis.Redis) -> Seen:
     told: list[str] = []
     transports.PING_S = 0.5  # a silent socket is noticed after four pings, which nobody here wants to wait for
     with running(url, client, over=outage.over) as office:
-        object.__setattr__(office.bot.relay, "_second_route", told.append)
+        object.__setattr__(office.bot.relay, "_second_route", hearing(told))
         hour = Hour(office, client, told, over_socket=outage.over == "socket")
         hour.prepare()
         end = outage.during(office)

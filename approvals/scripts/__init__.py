@@ -12,9 +12,9 @@ from redis.commands.core import Script
 from approvals.replicas import run_awaited, wanted
 from approvals.storable import whole_text
 
-#: In this order in front of every script: keys, what one change brings with it, the inboxes, the checks, what an undo
-#: is, then what a worker finds.
-PRELUDE = ("_keys.lua", "_prelude.lua", "_inbox.lua", "_checks.lua", "_undo.lua", "_work.lua")
+#: In this order in front of every script: keys, what one change brings with it, the inboxes, who is told, the checks,
+#: what an undo is, then what a worker finds.
+PRELUDE = ("_keys.lua", "_prelude.lua", "_inbox.lua", "_telling.lua", "_checks.lua", "_undo.lua", "_work.lua")
 
 Argument = str | bytes | int | bool | StrEnum | None
 

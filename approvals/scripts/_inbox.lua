@@ -1,4 +1,4 @@
--- Prelude 3 of 6: the inboxes, where reviewers find what waits for them, by deadline.
+-- Prelude 3 of 7: the inboxes, where reviewers find what waits for them, by deadline.
 -- A batch whose card stands in Slack is in one group, named by the tiers that its open calls ask ("of:billing", and
 -- "late:billing" once the next tier may decide too), and in one more for each reviewer who has approved all of them
 -- ("answered:U1"). A group is four sorted sets: all, those of a radius, those of a requester, those of both.
@@ -74,13 +74,16 @@ function to_inbox(batch)
   put(key.batch(batch), 'inbox', group, 'answered', table.concat(answered, ' '))
 end
 
--- A decision is kept with its call, and the call among the last that the reviewer decided.
+-- A decision is kept with its call, and the call among the last that the reviewer decided; longer while it is open,
+-- since the reviewer is looked up again until it has run.
 local DECIDED_LATELY = 20
 local function keep_decision(c, reviewer, decision)
   exec('RPUSH', key.decisions(c.id), int(NOW) .. ' ' .. decision)
   if c.canary then return end -- nothing was decided by it
   exec('ZADD', key.decided(reviewer), int(NOW), c.id)
-  exec('ZREMRANGEBYRANK', key.decided(reviewer), 0, -1 - DECIDED_LATELY)
+  for _, id in ipairs(exec('ZRANGE', key.decided(reviewer), 0, -1 - DECIDED_LATELY)) do
+    if FINAL[exec('HGET', key.call(id), 'state')] then exec('ZREM', key.decided(reviewer), id) end
+  end
   exec('SADD', key.deciders(c.id), reviewer)
 end
 

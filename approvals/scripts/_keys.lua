@@ -1,9 +1,9 @@
--- Prelude 1 of 6: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
+-- Prelude 1 of 7: every key, as approvals/keys.py builds it. KEYS[1] is the tenant's prefix.
 local prefix = KEYS[1]
 local key = {}
 for _, name in ipairs({ 'outbox', 'wakeups', 'attempts', 'deadlines', 'ledger', 'lead', 'frozen', 'switches',
   'vouched', 'told', 'withdrawn', 'tallies', 'pending', 'waiting', 'owed', 'dead_letters',
-  'inbox_groups' }) do
+  'reached', 'inbox_groups' }) do
   key[name] = prefix .. name
 end
 function key.run(run) return prefix .. 'run:' .. run end

@@ -1,4 +1,4 @@
--- Prelude 2 of 6: what one change brings with it. `become` is the only place where a call changes its state.
+-- Prelude 2 of 7: what one change brings with it. `become` is the only place where a call changes its state.
 local exec = redis.call
 local clock = exec('TIME')
 local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -122,11 +122,6 @@ end
 
 local function owe_in_thread(kind, subject, run) owe(kind, subject, exec('HGET', key.run(run), 'channel') or '') end
 
--- Ops is told more about a matter it was told about; what it never heard of needs no other word.
-local function owe_again(alert)
-  if exec('EXISTS', key.entry('alert:' .. alert)) == 1 then owe('alert', alert) end
-end
-
 -- Direct messages about a card say what is left to do: they are updated in place, which interrupts nobody.
 local function show_directly(batch)
   for _, user in ipairs(exec('SMEMBERS', key.batch_told(batch))) do owe('direct', batch .. ':' .. user) end
@@ -244,6 +239,7 @@ local function enter_review(c)
   exec('ZADD', key.waiting, 'NX', int(NOW), c.batch)
 end
 
+local step_back -- in _telling.lua
 local function leave_review(c)
   exec('ZINCRBY', key.pending, -1, radius_of(c.batch))
   exec('ZREMRANGEBYSCORE', key.pending, '-inf', 0)
@@ -257,6 +253,8 @@ local function leave_review(c)
     drop_reminders(c.batch)
     exec('ZREM', key.waiting, c.batch)
     settle_pause(c.run, c.pause)
+  else
+    step_back(c.batch)
   end
 end
 

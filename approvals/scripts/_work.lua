@@ -1,4 +1,4 @@
--- Prelude 6 of 6: whether a worker finds something to do, how long people waited for it, what it gives back and what it
+-- Prelude 7 of 7: whether a worker finds something to do, how long people waited for it, what it gives back and what it
 -- proves too late.
 -- Versions of a call that nobody was asked about: when it is different each time, it is not left to itself for ever.
 local MOST_UNASKED = 10
@@ -57,7 +57,7 @@ local function send_back(c, kind, reason, version, content, seal, needed, counts
     exec('HDEL', key.call(c.id), 'execute_by')
     exec('HINCRBY', key.batch(c.batch), 'generation', 1)
     exec('HSET', key.batch(c.batch), 'decide_by', int(by))
-    exec('HDEL', key.batch(c.batch), 'on_it', 'on_it_name')
+    exec('HDEL', key.batch(c.batch), 'on_it', 'on_it_name', 'remind_at', 'escalate_at')
     set_deadline('decide', c.batch, by)
     set_reminders(c.batch, by)
     to_inbox(c.batch)

@@ -12,7 +12,8 @@ local opens = string.match(entry, '^opening:(.+)$')
 local threadless = opens and exec('HGET', key.run(opens), 'thread_ts') == ''
 
 exec('HSET', key.entry(entry), 'delivered', version, 'channel', channel, 'ts', ts)
-exec('HDEL', key.entry(entry), 'sending', 'sender', 'error', 'attempts')
+exec('HDEL', key.entry(entry), 'sending', 'sender', 'error', 'attempts', 'told_elsewhere')
+exec('HSET', key.reached, channel, int(NOW), 'any', int(NOW))
 if tonumber(version) >= tonumber(e.desired) then
   exec('ZREM', key.outbox, entry)
   exec('ZREM', key.owed, entry)

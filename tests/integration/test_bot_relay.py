@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 import redis
 
+from alert_receiver import hearing
 from approvals.lifecycle import State
 from bot.assembly import assemble
 from bot.parts import make_relay
@@ -144,18 +145,20 @@ def test_approvers_are_looked_up_again_before_their_snapshots_are_too_old(office
 
 
 def test_who_decided_through_a_bot_that_is_gone_is_watched_by_the_next(office: Office) -> None:
-    office.bot.deps.desk.ask(BRUNO)
-    office.client.hset(office.store.keys.person(BRUNO), "fetched_at", office.store.now() - 50_000)
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240, reviewers=2))
+    office.press(BRUNO, batch, "call.approve")
+    office.card_with(batch, "one more approval needed")
     fresh = Watch(office.bot.deps.desk, office.store, office.bot.deps.law.reviewers)
-    assert fresh.round() == 1
-    office.client.hset(office.store.keys.person(BRUNO), "fetched_at", office.store.now() - 50_000)
-    assert fresh.round() == 1
+    for _ in range(2):
+        office.client.hset(office.store.keys.person(BRUNO), "fetched_at", office.store.now() - 50_000)
+        assert fresh.round() == 1
 
 
 def test_alerts_that_slack_refuses_take_the_second_route_once(valkey_url: str, redis_client: redis.Redis) -> None:
     told: list[str] = []
     with running(valkey_url, redis_client) as office:
-        object.__setattr__(office.bot.relay, "_second_route", told.append)
+        object.__setattr__(office.bot.relay, "_second_route", hearing(told))
         office.slack.remove_bot(OPS)
         run, _ = office.start()
         batch = office.pause(run, a_refund(31240), ttl_s=1)

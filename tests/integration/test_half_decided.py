@@ -126,7 +126,7 @@ def test_a_sibling_that_cannot_be_read_denies_no_approval(office: Office) -> Non
     assert "cannot be approved" not in said
     assert office.call(FIRST).state is State.APPROVED
     assert seen == [(EXECUTE, batch)]
-    assert BRUNO in office.bot.deps.watch._until
+    assert BRUNO in office.bot.deps.watch._known
 
 
 def slow_afterwards(office: Office, patch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_a_store_that_is_slow_afterwards_denies_no_approval(office: Office, monk
     said = office.told(BRUNO, "Approved.")
     assert "That is recorded." in said
     office.until(lambda: seen == [(EXECUTE, batch)], "the worker is nudged")
-    assert BRUNO in office.bot.deps.watch._until
+    assert BRUNO in office.bot.deps.watch._known
 
 
 def test_of_several_it_is_said_once_that_the_rest_of_the_card_could_not_be_read(

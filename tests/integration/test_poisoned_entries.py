@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import redis
 
+from alert_receiver import hearing
 from approvals.store import Store
 from bot.relay import Relay
 from bot.rendering import Renderer
@@ -54,7 +55,7 @@ class Slack:
 
 def relay(store: Store, slack: Slack, law: AnyLaw | None = None, told: list[str] | None = None) -> Relay:
     sender: Any = slack
-    second = (told if told is not None else []).append
+    second = hearing(told if told is not None else [])
     return Relay(store, Renderer(store, law or AnyLaw(), OPS), sender, "relay-1", second_route=second)
 
 

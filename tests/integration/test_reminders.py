@@ -143,6 +143,30 @@ def test_im_on_it_stops_the_escalation_and_decides_nothing(office: Office) -> No
     office.card_with(batch, "nobody decided in time")
 
 
+def test_the_second_reviewer_is_reminded_though_the_first_was_on_it_until_they_approved(office: Office) -> None:
+    run, _ = office.start()
+    batch = office.pause(run, a_refund(31240, reviewers=2))
+    office.card_with(batch, "decide by")
+    office.press(BRUNO, batch, "batch.on_it")
+    office.card_with(batch, "Bruno Billing is on it")
+    spend_time(office, batch, 0.5)
+    tick(office)
+    assert "reminded" in events(office.store)
+    assert directs(office, OLGA) == []
+    move(office.client, office.store.keys.batch(batch), remind_at=1)
+    office.press(BRUNO, batch, "call.approve")
+    office.card_with(batch, "one more approval needed")
+    assert of(office, batch).on_it is None
+    tick(office)
+    office.until(lambda: directs(office, OLGA), "Olga is reminded")
+    office.press(BRUNO, batch, "batch.on_it")
+    office.told(BRUNO, "You have approved all that waits here, and somebody else must decide too.")
+    assert of(office, batch).on_it is None
+    spend_time(office, batch, 0.81)
+    tick(office)
+    office.until(lambda: directs(office, OMAR), "the next tier is told")
+
+
 def test_only_who_may_decide_can_be_on_it(office: Office) -> None:
     batch, _ = waiting_card(office)
     office.press(ROSA, batch, "batch.on_it")
@@ -213,6 +237,22 @@ def test_a_direct_message_says_that_nobody_decided_in_time(office: Office) -> No
     tick(office)
     office.card_with(batch, "nobody decided in time")
     office.until(lambda: "nobody decided in time" in readable(directs(office, OLGA)[0]), "it is updated")
+
+
+def test_a_direct_message_that_may_have_arrived_is_sent_again_and_ops_hears_of_nothing(office: Office) -> None:
+    batch, _ = waiting_card(office)
+    entry = f"direct:{batch}:{OLGA}"
+    office.slack.fault("chat.postMessage", "cut_after")
+    office.store.outbox.owe("direct", f"{batch}:{OLGA}")
+    office.bot.deps.wake.set()
+
+    def delivered() -> bool:
+        found = office.store.outbox.load(entry)
+        return found is not None and found.delivered == 1
+
+    office.until(delivered, "it is delivered")
+    assert len(directs(office, OLGA)) == 2, "nobody may look whether the first one arrived"
+    assert office.store.outbox.load("alert:slack::missing_scope") is None
 
 
 def test_members_of_a_usergroup_are_reminded_as_persons(office: Office) -> None:
