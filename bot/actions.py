@@ -6,16 +6,18 @@ from typing import NamedTuple
 from approvals.models import BatchView, Call, Decision, Person
 from approvals.outcomes import Answer, Outcome
 from approvals.replicas import NotReplicated
+from bot.approval_words import while_frozen
 from bot.asker import asker_of, tell
 from bot.authority import Verdict, known, refuse_by_law, reviewer
 from bot.card_text import pending
-from bot.deciding import after_decision, decided, decision, in_words, refuse_changed, unread, wanted
+from bot.deciding import after_decision, decided, decision, held_up, in_words, refuse_changed, unread, wanted
 from bot.deps import Deps
 from bot.details import fully_readable
 from bot.errors import Refused, Unsure
 from bot.ids import BatchRef, read_batch_ref, read_call_ref
 from bot.language import say
 from bot.payloads import Click, Sender
+from bot.what_words import full_stop
 from bot.work import explained
 
 
@@ -31,7 +33,8 @@ class Chosen(NamedTuple):
 class Told(NamedTuple):
     """What became of that, in a sentence; `answer` is the store's, where it was asked and answered.
 
-    `unsure`: nobody knows whether it counts. `unread`: it does, but the rest of the card could not be read.
+    `unsure`: nobody knows whether it counts. `unread`: it does, but the rest of the card could not be read. `frozen`:
+    it was the last approval, and nothing runs for now.
     """
 
     call: str
@@ -39,6 +42,7 @@ class Told(NamedTuple):
     answer: Answer | None = None
     unsure: bool = False
     unread: bool = False
+    frozen: bool = False
 
     @property
     def done(self) -> bool:
@@ -59,9 +63,10 @@ def approve(deps: Deps, click: Click) -> None:
         deps, person, lambda who: deps.store.calls.approve(call.key, version=ref.version, decision=word, person=who)
     )
     half_read = after_decision(deps, call, person, answer)
-    if half_read or answer.outcome is not Outcome.OK or answer.detail.get("verdict") == "pending":
-        said = in_words(deps, call, person, answer, "approve")
-        tell(deps, asker_of(click), f"{said} {unread()}" if half_read else said)
+    frozen = held_up(deps, answer)
+    if half_read or frozen or answer.outcome is not Outcome.OK or answer.detail.get("verdict") == "pending":
+        said = [in_words(deps, call, person, answer, "approve"), *([full_stop(while_frozen())] if frozen else [])]
+        tell(deps, asker_of(click), " ".join([*said, *([unread()] if half_read else [])]))
 
 
 def approve_all(deps: Deps, click: Click) -> None:
@@ -75,13 +80,11 @@ def approve_all(deps: Deps, click: Click) -> None:
 def on_it(deps: Deps, click: Click) -> None:
     """`batch.on_it`: somebody who may decide is looking, so the next tier is not asked. Decides nothing."""
     ref = read_batch_ref(click.value)
-    view = deps.store.batches.view(ref.batch)
-    waiting = pending(view) if view else []
-    if not waiting:
-        raise Refused(say("Nothing is left to decide here."))
-    person = reviewer(deps, click.sender, waiting[0], "reject")
-    deps.store.batches.on_it(ref.batch, by=person.user, name=person.name)
+    person = reviewer(deps, click.sender, pending(viewed(deps, ref))[0], "reject")
+    answer = deps.store.batches.on_it(ref.batch, by=person.user, name=person.name)
     deps.wake.set()
+    if answer.outcome is Outcome.ALREADY_DECIDED:
+        raise Refused(say("You have approved all that waits here, and somebody else must decide too. So it is theirs."))
 
 
 def viewed(deps: Deps, ref: BatchRef) -> BatchView:
@@ -130,7 +133,8 @@ def _decide(  # noqa: PLR0917 - who, where, what, in reading order
     word = word.model_copy(update={"reason": chosen.reason, "correction": chosen.correction})
     answer = _one_of_many(deps, ref, word, person)
     half_read = after_decision(deps, call, person, answer)
-    return Told(call.key, in_words(deps, call, person, answer, chosen.verdict), answer, unread=half_read)
+    said = in_words(deps, call, person, answer, chosen.verdict)
+    return Told(call.key, said, answer, unread=half_read, frozen=held_up(deps, answer))
 
 
 def refuse_verdict(deps: Deps, sender: Sender, call: Call, person: Person, verdict: Verdict) -> None:
@@ -169,6 +173,7 @@ def told_many(view: BatchView, told: Sequence[Told]) -> str:
     numbers = {call.key: call.number for call in view.calls}
     lines = [_counted(told)]
     lines += [f"{numbers[one.call]}. {one.text}" for one in told if not _waits(one) and not _taken(one)]
+    lines += [full_stop(while_frozen())] if any(one.frozen for one in told) else []
     lines += [f"{numbers[one.call]}. {one.text}" for one in told if _waits(one)]
     lines += [unread()] if any(one.unread for one in told) else []
     return "\n".join(line for line in lines if line)

@@ -19,7 +19,7 @@ def frozen_alert(frozen: str | None) -> Message:
         "Decisions go on; what is approved waits, and lapses. Compare `vobo ledger` with the providers, settle what"
         " differs, then run `vobo unfreeze --reconciled`."
     )
-    text = f"{say('No effect can happen.')} {inert(full_stop(capital(frozen)), 600)}"
+    text = f"{say('No effect can happen.')} {inert(full_stop(capital(frozen)), 2_000)}"
     return alert_message(say("Everything is frozen"), text, fix)
 
 
@@ -94,6 +94,21 @@ def _not_kept(day: str) -> Message:
     return alert_message(say("An event could not be kept"), text, fix)
 
 
+def _undrained(about: str) -> Message:
+    key = inert(about.partition(":")[0], 20)
+    text = say(
+        "Events wait in Redis and are not in the ledger: they need the key `{key}`, which the VOBO_STATE_KEYS of"
+        " whoever drains them does not hold. Nothing is lost; effects and decisions go on.",
+        key=key,
+    )
+    fix = say(
+        "Put that key behind the newest one and restart bot, worker and clock. Only when it is lost for good:"
+        " `vobo ledger drain --without-key {key} --reason ...` keeps the events without their personal values.",
+        key=key,
+    )
+    return alert_message(say("The ledger waits for a key"), text, fix)
+
+
 def _gate(call: str) -> Message:
     text = say(
         "Call `{call}` could not be taken through the gate: its check or preview gave no answer in time, or something"
@@ -124,6 +139,7 @@ ALARMS: Mapping[str, Callable[[str], Message]] = {
     "secret": _secret,
     "anchor": _anchor,
     "not_kept": _not_kept,
+    "undrained": _undrained,
     "gate": _gate,
     "unsent": _unsent,
 }

@@ -20,7 +20,12 @@ def nothing_beside(view: BatchView, chosen: Sequence[Call]) -> bool:
     return not left and view.run.barrier == "batch"
 
 
-def comes_next(call: Call, *, alone: bool) -> str:
+def while_frozen() -> str:
+    """What a last approval leads to while operators have frozen all effects."""
+    return say("Everything is frozen: it runs only if that is released in time")
+
+
+def comes_next(call: Call, *, alone: bool, frozen: bool = False) -> str:
     """What one more approval leads to. `alone` when nothing else has to be decided before the call runs."""
     said = standing(call)
     given, left = len(said.approved_by), said.missing - 1
@@ -32,6 +37,8 @@ def comes_next(call: Call, *, alone: bool) -> str:
             this=given + 1,
             all=given + said.missing,
         )
+    if frozen:
+        return while_frozen()
     if alone:
         return say("Last approval: it runs at once") if given else say("It runs at once")
     if given:
@@ -39,7 +46,7 @@ def comes_next(call: Call, *, alone: bool) -> str:
     return say("It runs once the calls beside it are decided or expire")
 
 
-def all_come_next(calls: Sequence[Call], *, alone: bool) -> str:
+def all_come_next(calls: Sequence[Call], *, alone: bool, frozen: bool = False) -> str:
     """The same for several that are approved together."""
     short = sum(standing(call).missing > 1 for call in calls)
     if short == len(calls):
@@ -50,4 +57,6 @@ def all_come_next(calls: Sequence[Call], *, alone: bool) -> str:
             "{number} call needs another approval, and nothing runs before",
             "{number} calls need another approval, and nothing runs before",
         )
+    if frozen:
+        return while_frozen()
     return say("All of it runs at once") if alone else say("It runs once the calls beside it are decided or expire")

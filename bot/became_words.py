@@ -17,27 +17,28 @@ class Around(NamedTuple):
 
     `waits_for` are the numbers of the calls that are decided before an approved one runs, `until` is when their time
     ends (ms); `whole_run`: not even that is enough, since everything of the run is decided first. `cancelled_by` is the
-    name of whoever took the run back.
+    name of whoever took the run back. `frozen`: operators have frozen all effects.
     """
 
     waits_for: tuple[int, ...] = ()
     until: int | None = None
     whole_run: bool = False
     cancelled_by: str = ""
+    frozen: bool = False
 
 
 #: For whoever knows nothing but the call.
 APART = Around()
 
 
-def around_of(view: BatchView | PauseView) -> Around:
+def around_of(view: BatchView | PauseView, *, frozen: bool = False) -> Around:
     """What stands around the calls of a card or of an outcome."""
     run = view.run
     by = cut(one_line(run.cancelled_name or run.cancelled_by or ""), NAME)
     if isinstance(view, PauseView):
-        return Around(cancelled_by=by)
+        return Around(cancelled_by=by, frozen=frozen)
     waiting = tuple(call.number for call in view.calls if call.state is State.PENDING_REVIEW)
-    return Around(waiting, view.batch.decide_by, run.barrier == "pause", by)
+    return Around(waiting, view.batch.decide_by, run.barrier == "pause", by, frozen)
 
 
 def approvers(call: Call) -> list[str]:

@@ -2,6 +2,7 @@
 
 from approvals.lifecycle import Cause, State
 from approvals.models import Call
+from bot.approval_words import while_frozen
 from bot.became_words import APART, Around, approvers, why_expired
 from bot.blocks import Block, leaf, when
 from bot.canary_text import canary_end
@@ -76,6 +77,8 @@ def ending(call: Call, beside: Around = APART) -> list[Block]:
 
 def _waiting(call: Call, beside: Around) -> list[Block]:
     """What an approved call waits for: a worker, or, while it has no time to run by, the calls beside it."""
+    if beside.frozen:
+        return [leaf(full_stop(while_frozen()))]
     if call.execute_by is not None:
         return [leaf(say("Waiting to run."))]
     if beside.whole_run:

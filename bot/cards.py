@@ -4,7 +4,7 @@ from approvals.lifecycle import State
 from approvals.models import BatchView, Call
 from bot.agent_names import of_run
 from bot.approval_words import all_come_next, nothing_beside
-from bot.became_words import around_of
+from bot.became_words import Around, around_of
 from bot.blocks import (
     FALLBACK_TEXT,
     Block,
@@ -46,10 +46,11 @@ from bot.text import cut, inert, one_line
 _FEW = 2
 
 
-def render_card(view: BatchView, law: CardLaw) -> Message:
-    """The card as it has to look now. Equal views give equal cards."""
+def render_card(view: BatchView, law: CardLaw, *, frozen: bool = False) -> Message:
+    """The card as it has to look now. Equal views give equal cards. `frozen`: operators have frozen all effects."""
+    around = around_of(view, frozen=frozen)
     if settled(view):
-        calls = [folded(call, around_of(view)) for call in view.calls]
+        calls = [folded(call, around) for call in view.calls]
         return Message(
             cut(notification(view), FALLBACK_TEXT), [header(title(view)), *calls, _asked(view), *_asking_again(view)]
         )
@@ -57,10 +58,10 @@ def render_card(view: BatchView, law: CardLaw) -> Message:
     who, words = _same_who(waiting, law), _same_words(waiting)
     blocks = [header(title(view)), *_head(view, waiting, law)]
     blocks += [rich(line(leaf(who, bold=True)))] if who else []
-    frame = _frame(view, waiting, who=who, words=words)
+    frame = _frame(view, waiting, around, who=who, words=words)
     for at, call in enumerate(view.calls):
         blocks += [*([divider()] if at or frame.heading else []), *call_blocks(call, law, frame)]
-    blocks += [*_footer(view, waiting), *([rich(own_words(words))] if words else []), _asked(view)]
+    blocks += [*_footer(view, waiting, frozen=frozen), *([rich(own_words(words))] if words else []), _asked(view)]
     if waiting:
         blocks.append(rich(line(*_for(view, law))))
     return Message(cut(f"{notification(view)}{_mentions(view, law)}", FALLBACK_TEXT), blocks)
@@ -85,11 +86,10 @@ def _head(view: BatchView, waiting: list[Call], law: CardLaw) -> list[Block]:
     return [*found, *([context(f"⚠ {law.switches()}")] if law.switches() else [])]
 
 
-def _frame(view: BatchView, waiting: list[Call], *, who: str, words: str) -> Frame:
+def _frame(view: BatchView, waiting: list[Call], around: Around, *, who: str, words: str) -> Frame:
     alone = len(view.calls) == 1
     heading = not alone or not waiting or len(one_line(waiting[0].content.preview.headline)) > HEADING
     of, agent, beside = len(view.calls), of_run(view.run), nothing_beside(view, waiting[:1])
-    around = around_of(view)
     return Frame(of, heading=heading, who=not who, words=not words, alone=beside, agent=agent, around=around)
 
 
@@ -136,7 +136,7 @@ def _looking(view: BatchView) -> Block:
     return button(shown, ActionId.ON_IT, str(batch_ref(view)), label=label)
 
 
-def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
+def _footer(view: BatchView, waiting: list[Call], *, frozen: bool) -> list[Block]:
     """Controls for everything that waits, once there is more than one thing; and to say that somebody is looking."""
     if not waiting:
         return []
@@ -148,7 +148,7 @@ def _footer(view: BatchView, waiting: list[Call]) -> list[Block]:
     shown = say("Review…")
     review = button(shown, ActionId.REVIEW, value, label=say("{button} Decide each call in one window", button=shown))
     ready = [call for call in waiting if not call.refreshing and fully_readable(call)]
-    deciding = [_approve_all(view, waiting, value)] if len(ready) == number else []
+    deciding = [_approve_all(view, waiting, value, frozen=frozen)] if len(ready) == number else []
     return [divider(), actions(FOOTER, *deciding, reject, review, _looking(view))]
 
 
@@ -163,12 +163,13 @@ def _asking_again(view: BatchView) -> list[Block]:
     return [section(said, button(shown, ActionId.ASK_AGAIN, view.run.id, label=label), RUN)]
 
 
-def _approve_all(view: BatchView, waiting: list[Call], value: str) -> Block:
+def _approve_all(view: BatchView, waiting: list[Call], value: str, *, frozen: bool) -> Block:
     number = len(waiting)
     label = say_count(number, "Approve all {number} call", "Approve all {number} calls")
     found = button(say("Approve all {number}", number=number), ActionId.APPROVE_ALL, value, label=label)
     lost = any(map(irreversible, waiting))
-    changed, then = drift_asked(waiting), all_come_next(waiting, alone=nothing_beside(view, waiting))
+    then = all_come_next(waiting, alone=nothing_beside(view, waiting), frozen=frozen)
+    changed = drift_asked(waiting)
     parts = [*([changed] if changed else []), together(waiting, 175 - len(changed)), then]
     parts += [say("Cannot be undone")] if lost else []
     radius = cut(one_line(radius_on(view)), 60)

@@ -100,6 +100,14 @@ def in_words(deps: Deps, call: Call, person: Person, answer: Answer, verb: Verdi
     return sentence(answer, verb=verb, me=person.user, waits=waits[0] if waits else None)
 
 
+def held_up(deps: Deps, answer: Answer) -> bool:
+    """Whether this was the last approval of a call that cannot run, since all is frozen. Not, where nobody can tell."""
+    found: list[object] = []
+    if answer.outcome is Outcome.OK and answer.detail.get("verdict") == "approved":
+        best_effort(deps, lambda: found.append(deps.store.switches.frozen()))
+    return any(found)
+
+
 def unread() -> str:
     """What a person is told beside a decision that stands when the rest of its card could not be read."""
     return say(

@@ -1,7 +1,9 @@
 """The edit dialog, generated from the bounds that the law's argument models declare."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from approvals.models import Call
 from approvals.preview import Row
@@ -21,6 +23,10 @@ _MOST_FIELDS = MODAL_BLOCKS - 5
 _OPTIONS = 100
 _ID = 255
 _TEXT = 3000
+#: Bytes of all inputs of one window, of the 250 kB that Slack takes with everything.
+_VIEW = 200_000
+#: The shortest option has as many.
+_OPTION = 75
 
 
 def nothing_to_edit(place: Place, number: int) -> View:
@@ -72,8 +78,8 @@ def edit_modal(fields: Sequence[EditField], place: Place, number: int, told: Seq
 
     `told` are lines about the call as a whole: what its data is now.
     """
-    shown = shown_fields(fields, place.lines)
-    choice = _choice_of_line(fields, place.lines)
+    layout = _laid_out(fields, place.lines)
+    shown, choice = layout.shown, _choice_of_line(layout, place.lines)
     if not shown and not choice:
         return nothing_to_edit(place, number)
     intro = say("Saving is your approval of the changed call, once it has been checked.")
@@ -81,16 +87,45 @@ def edit_modal(fields: Sequence[EditField], place: Place, number: int, told: Seq
     newest = fields[place.lines[-1]].pointer if place.lines and place.lines[-1] < len(fields) else ""
     inputs = [_input(one, focus=one.pointer == newest) for one in shown if one.kind != "subset"]
     blocks: list[Block] = [rich(*told, line(leaf(intro))), *map(_input, subsets), *choice, *inputs]
-    blocks += _left_out(fields)
+    blocks += _left_out(len(fields) - len(shown) - len(layout.offered))
     return modal(CallbackId.EDIT, _title(number), blocks, place, submit=say("Save and approve"))
 
 
 def shown_fields(fields: Sequence[EditField], lines: Sequence[int] = ()) -> list[EditField]:
-    """Those with an input: all, or where there are many lines, those of the chosen ones (their places in `fields`)."""
-    folded = _folded(fields)
-    chosen = {at for at in lines if at in folded}
-    shown = [one for at, one in enumerate(fields) if _fits(one) and (at not in folded or at in chosen)]
-    return shown[:_MOST_FIELDS]
+    """Those with an input: all, or where there are many lines, those of the chosen ones (their places in `fields`).
+
+    What one window cannot hold has none: the same for the same fields and reader, so that what was shown is read.
+    """
+    return _laid_out(fields, lines).shown
+
+
+class _Layout(NamedTuple):
+    """What has an input, and which lines can still be chosen to get one, by their places."""
+
+    shown: list[EditField]
+    offered: dict[int, EditField]
+
+
+def _laid_out(fields: Sequence[EditField], lines: Sequence[int]) -> _Layout:
+    folded, room = _folded(fields), _VIEW
+    chosen = [at for at in dict.fromkeys(lines) if at in folded]
+    shown: list[int] = []
+    for at in [*(at for at, one in enumerate(fields) if at not in folded and _fits(one)), *chosen][:_MOST_FIELDS]:
+        size = _size(_input(fields[at]))
+        if size <= room:
+            shown.append(at)
+            room -= size
+    offered: dict[int, EditField] = {}
+    for at, one in folded.items() if len(shown) < _MOST_FIELDS else ():
+        room -= _size(_line_option(at, one))
+        if room >= 0 and at not in chosen:
+            offered[at] = one
+    return _Layout([fields[at] for at in sorted(shown)], offered)
+
+
+def _size(block: Block) -> int:
+    """Bytes of it in a request, where what is no ASCII is escaped."""
+    return len(json.dumps(block))
 
 
 def read_edit(fields: Sequence[EditField], submitted: Submission) -> dict[str, str | tuple[str, ...]]:
@@ -138,12 +173,11 @@ def _folded(fields: Sequence[EditField]) -> dict[int, EditField]:
     return of_lines if len(of_lines) > AT_ONCE else {}
 
 
-def _choice_of_line(fields: Sequence[EditField], lines: Sequence[int]) -> list[Block]:
+def _choice_of_line(layout: _Layout, lines: Sequence[int]) -> list[Block]:
     """A select of the values that have no input yet. Its block id changes with each choice, so it starts empty."""
-    left = {at: one for at, one in _folded(fields).items() if at not in lines}
-    if not left or len(shown_fields(fields, lines)) >= _MOST_FIELDS:
+    choices = [_line_option(at, one) for at, one in layout.offered.items()]
+    if not choices:
         return []
-    choices = [option(f"{clip(one_line(one.label), 50)}: {_now(one)}", str(at)) for at, one in left.items()]
     placeholder = say("Choose a line") if not lines else say("Another line")
     select = {"type": "static_select", "action_id": ActionId.LINE, "placeholder": plain_text(placeholder, 150)}
     text = {"type": "plain_text", "text": say("To change one value, choose its line:"), "emoji": False}
@@ -151,10 +185,11 @@ def _choice_of_line(fields: Sequence[EditField], lines: Sequence[int]) -> list[B
     return [{**block, "accessory": {**select, **_offered(choices)}}]
 
 
-def _left_out(fields: Sequence[EditField]) -> list[Block]:
-    folded = _folded(fields)
-    open_ = sum(_fits(one) for at, one in enumerate(fields) if at not in folded)
-    number = sum(not _fits(one) for one in fields) + max(0, open_ - _MOST_FIELDS)
+def _line_option(at: int, one: EditField) -> Block:
+    return option(f"{clip(one_line(one.label), 50)}: {_now(one)}", str(at))
+
+
+def _left_out(number: int) -> list[Block]:
     if not number:
         return []
     return [
@@ -177,7 +212,7 @@ def _fits(one: EditField) -> bool:
     if len(argument_block(one.pointer)) > _ID:
         return False
     if one.kind in {"subset", "choice"}:
-        return 0 < len(one.options) <= _OPTIONS * _OPTIONS
+        return 0 < len(one.options) <= _VIEW // _OPTION  # nobody has to measure more
     return isinstance(one.current, str) and len(one.current) <= _TEXT
 
 

@@ -26,10 +26,10 @@ _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.UNKNOWN})
 _COUNTED = (State.SUCCEEDED, State.FAILED, State.UNKNOWN, State.REJECTED, State.EXPIRED)
 
 
-def render_outcome(view: PauseView, undoable: Collection[str] = ()) -> Message:
+def render_outcome(view: PauseView, undoable: Collection[str] = (), *, frozen: bool = False) -> Message:
     """One line per call: what was asked, who approved, whether it ran and why not; then what can be undone.
 
-    `undoable` are the tools that the worker knows how to undo.
+    `undoable` are the tools that the worker knows how to undo; `frozen`: operators have frozen all effects.
     """
     shown = view.calls[:_ROWS]
     open_ones = [call for call in view.calls if can_be_undone(call, undoable)]
@@ -37,7 +37,7 @@ def render_outcome(view: PauseView, undoable: Collection[str] = ()) -> Message:
     room = min(_TABLE, MESSAGE_TEXT - _REST - text_length(offers))
     most = min(_CELL, room // (_COLUMNS * max(1, len(shown))))
     titles = (say("Asked"), say("What became of it"))
-    beside = around_of(view)
+    beside = around_of(view, frozen=frozen)
     rows = [[_cell(leaf(title, bold=True)) for title in titles], *(_row(call, beside, most) for call in shown)]
     said = summary(view)
     blocks: list[Block] = [header(say("Outcome: {summary}", summary=said)), {"type": "table", "rows": rows}]

@@ -56,14 +56,17 @@ class Submission(_Read):
 
 
 class Mention(_Read):
-    """Somebody wrote to the bot. `thread_ts` is the thread it was written in, or the message that opens one."""
+    """Somebody wrote to the bot. `thread_ts` is the thread it was written in, or the message that opens one.
+
+    `edited` is when it was last changed (Slack's time, as `ts`), empty for a message as it was written.
+    """
 
     sender: Sender
-    event_id: str
     channel: str
     ts: str
     thread_ts: str
     text: str
+    edited: str = ""
 
 
 class Slash(_Read):
@@ -182,11 +185,11 @@ def read_mention(body: Mapping[str, Any]) -> Mention:
         return Mention.model_validate(
             {
                 "sender": {"user": event["user"], "team": _event_team(body)},
-                "event_id": body["event_id"],
                 "channel": event["channel"],
                 "ts": event["ts"],
                 "thread_ts": event.get("thread_ts") or event["ts"],
                 "text": event.get("text", ""),
+                "edited": (event.get("edited") or {}).get("ts", ""),
             }
         )
 

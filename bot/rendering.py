@@ -85,19 +85,28 @@ class Renderer:
         view = self._store.batches.view(batch_id)
         if view is None:
             return None
-        return Rendered(self._thread(view.run), render_card(view, self._law), batch_id, view.run.id)
+        card = render_card(view, self._law, frozen=self._frozen())
+        return Rendered(self._thread(view.run), card, batch_id, view.run.id)
 
     def _outcome(self, subject: str) -> Rendered | None:
         run_id, _, pause = subject.rpartition(":")
         view = self._store.runs.pause_view(run_id, int(pause))
-        return Rendered(self._thread(view.run), render_outcome(view, self._store.switches.undoable())) if view else None
+        if view is None:
+            return None
+        outcome = render_outcome(view, self._store.switches.undoable(), frozen=self._frozen())
+        return Rendered(self._thread(view.run), outcome)
+
+    def _frozen(self) -> bool:
+        return self._store.switches.frozen() is not None
 
     def _answer(self, run_id: str) -> Rendered | None:
         run = self._store.runs.load(run_id)
         if run is not None and run.canary:
             ended = self._store.calls.of_pause(run_id, run.pause)
             return Rendered(self._thread(run), render_canary_end(ended[0])) if ended else None
-        return Rendered(self._thread(run), render_answer(run)) if run else None
+        if run is None:
+            return None
+        return Rendered(self._thread(run), render_answer(run, self._store.calls.states(run_id, run.pause)))
 
     def _notice(self, subject: str) -> Rendered | None:
         call = self._store.calls.load(subject.rpartition(":")[2])

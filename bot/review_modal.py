@@ -69,7 +69,9 @@ def asks_first(view: BatchView, chosen: Sequence[Reviewed]) -> bool:
     return any(asks_twice(call) for call in pending(view) if call.key in approved)
 
 
-def review_sure_modal(view: BatchView, chosen: Sequence[Reviewed], place: Place, law: CardLaw) -> View:
+def review_sure_modal(
+    view: BatchView, chosen: Sequence[Reviewed], place: Place, law: CardLaw, *, frozen: bool = False
+) -> View:
     """What would be approved and what it leads to, on top of the choices. Closing it decides nothing.
 
     The reasons are inputs again: they are too long to be remembered by the window itself.
@@ -77,13 +79,13 @@ def review_sure_modal(view: BatchView, chosen: Sequence[Reviewed], place: Place,
     said = {one.key: one for one in chosen}
     approved = [call for call in pending(view) if call.key in said and said[call.key].approve]
     rejected = [call for call in pending(view) if call.key in said and not said[call.key].approve]
-    alone = nothing_beside(view, [*approved, *rejected])
+    whens = {"alone": nothing_beside(view, [*approved, *rejected]), "frozen": frozen}
     blocks: list[Block] = [_until(view)]
     for call in approved:
-        blocks.append(_sure(call, law, alone=alone))
+        blocks.append(_sure(call, law, comes_next(call, **whens)))
         blocks += [_reason(call, why, needed=False)] if (why := said[call.key].reason) else []
     if len(approved) > 1:
-        blocks.append(rich(line(leaf(_together(approved, alone=alone), bold=True))))
+        blocks.append(rich(line(leaf(_together(approved, all_come_next(approved, **whens)), bold=True))))
     for call in rejected:
         blocks.append(rich(_heading(call), line(leaf(say("Rejected: nothing of it will run.")))))
         blocks.append(_reason(call, said[call.key].reason or "", needed=True))
@@ -134,14 +136,14 @@ def _told(call: Call, law: CardLaw) -> Block:
     return rich(*parts, *(line(leaf(text)) for text in words if text))
 
 
-def _sure(call: Call, law: CardLaw, *, alone: bool) -> Block:
-    told = [drift_asked([call]), undo_of(call), comes_next(call, alone=alone), *call.content.preview.impact[:2]]
+def _sure(call: Call, law: CardLaw, then: str) -> Block:
+    told = [drift_asked([call]), undo_of(call), then, *call.content.preview.impact[:2]]
     points = [line(leaf(clip(one_line(text), 200))) for text in told if text]
     return rich(_heading(call), bullets([*_warned(call, law), *points]))
 
 
-def _together(calls: list[Call], *, alone: bool) -> str:
-    amount, then = total(calls), all_come_next(calls, alone=alone)
+def _together(calls: list[Call], then: str) -> str:
+    amount = total(calls)
     return f"{say('Together {total}', total=amount)}. {then}." if amount else f"{then}."
 
 

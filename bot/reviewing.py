@@ -25,7 +25,8 @@ def submit_review(deps: Deps, submitted: Submission) -> Answered:
         return errors
     if asks_first(view, chosen):
         refused = _refused(deps, submitted, view, chosen)
-        return refused or Next("push", review_sure_modal(view, chosen, submitted.place, deps.words))
+        frozen = deps.store.switches.frozen() is not None
+        return refused or Next("push", review_sure_modal(view, chosen, submitted.place, deps.words, frozen=frozen))
     told, done = _decided(deps, submitted, view, chosen)
     return {} if done else {verdict_block(key): plain(text) for key, text in told.items()}
 

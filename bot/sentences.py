@@ -67,6 +67,8 @@ def sentence(  # noqa: C901, PLR0911, PLR0912 - one case per outcome
             return say("The approval is too old to be used. The agent can be asked again.")
         case Outcome.CAP_REACHED:
             return say('The limit "{cap}" is reached, so this cannot run today.', cap=inert(detail.get("cap", "")))
+        case Outcome.CAPS_MOVED:
+            return say("Another call just took from the same limit, so it is judged once more.")
         case Outcome.FROZEN:
             return say("An operator has frozen everything; nothing runs until it is released. Your decision is kept.")
         case _:

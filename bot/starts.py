@@ -1,9 +1,12 @@
-"""How runs start: a mention, or the slash command. A redelivery starts nothing new."""
+"""How runs start: a mention, or the slash command. A redelivery, or an edit of the request, starts nothing new."""
 
 import hashlib
 import html
 import re
 from collections.abc import Sequence
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
 
 from approvals.lifecycle import RUN_ENDED
 from approvals.models import Run
@@ -25,11 +28,14 @@ _YES_OR_NO = (
     "accept accepted allow no n nope reject rejected deny denied stop cancel vale dale si sí adelante +1 :+1: "
     "👍 :thumbsup: ✅ :white_check_mark: 👎 :-1: ja nein oui non visto-bueno please thanks do"
 )
+_NOT_THERE = frozenset({"not_in_channel", "channel_not_found"})
 _PHRASES = frozenset(
     {"go ahead", "ship it", "do it", "looks good", "visto bueno", "all good", "sounds good", "of course"}
 )
 _WORDS = frozenset(_YES_OR_NO.split(" "))
 _LONGEST_ANSWER = 40
+#: A run is kept for as long at least, from its start (approvals/scripts/end_run.lua).
+_RUNS_KEPT_S = 7 * 86_400
 #: One word in Latin letters.
 _WORD = re.compile(r"/?[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f-]{0,30}[.!?]?")
 
@@ -40,16 +46,23 @@ def mention(deps: Deps, said: Mention) -> None:
     if request.lower() in {"", "help", "?"}:
         tell(deps, asker_of(said), _help())
         return
-    run_id = run_id_for(said.event_id)
+    run_id = run_id_for(f"{said.channel}:{said.ts}")  # an edit is an event of its own, about the same message
+    if deps.store.runs.load(run_id) is not None or _edited_late(said):
+        if said.edited and deps.store.deliveries.first("edited", run_id, said.sender.user):
+            tell(deps, asker_of(said), say("Editing a message does not change or repeat its run; write a new one."))
+        return
     newest = deps.store.runs.newest_in_thread(said.channel, said.thread_ts)
-    if newest is not None and newest.id == run_id:
-        return  # Slack delivered the event again
     agent, request = addressed_agent(deps.agents, request, newest)
     starter(deps, said.sender, agent)
     if newest is not None and newest.state not in RUN_ENDED:
         tell(deps, asker_of(said), where_it_stands(deps, newest))
         return
     _start(deps, run_id, agent, request, said.sender.user, said.channel, said.thread_ts, newest)
+
+
+def _edited_late(said: Mention) -> bool:
+    """Whether the run of this message may have been forgotten by the time it was edited."""
+    return bool(said.edited) and float(said.edited) - float(said.ts) > _RUNS_KEPT_S
 
 
 def slash(deps: Deps, said: Slash) -> None:
@@ -70,7 +83,28 @@ def slash(deps: Deps, said: Slash) -> None:
         return
     agent, request = addressed_agent(deps.agents, request, None)
     starter(deps, said.sender, agent)
+    if not _may_post(deps, said):
+        tell(deps, asker_of(said), say("Invite me to this channel first; nothing was started."))
+        return
     _start(deps, run_id_for(said.trigger_id), agent, request, said.sender.user, said.channel, "", None)
+
+
+def _may_post(deps: Deps, said: Slash) -> bool:
+    """Whether the bot is where the command was given; it hears of commands everywhere. Yes when Slack does not say.
+
+    Whoever may read a channel is in it; the plain question (conversations.info) wants a scope that nothing else needs.
+
+    Raises:
+        SlackClientError, OSError: Slack does not answer; nothing is started.
+    """
+    if said.channel.startswith("D"):  # its own direct message, or that of two others
+        opened: Any = deps.client.conversations_open(users=said.sender.user)
+        return bool(opened["channel"]["id"] == said.channel)
+    try:
+        deps.client.conversations_history(channel=said.channel, limit=1)
+    except SlackApiError as refused:
+        return refused.response.get("error") not in _NOT_THERE
+    return True
 
 
 def typed(deps: Deps, said: Typed) -> None:
@@ -122,9 +156,9 @@ def sounds_like_a_decision(text: str) -> bool:
     return words in _PHRASES or (bool(words) and all(word.strip(",.!") in _WORDS for word in words.split()))
 
 
-def run_id_for(event: str) -> str:
-    """The run that an event starts: the same event, the same run."""
-    return f"run_{hashlib.sha256(event.encode()).hexdigest()[:12]}"
+def run_id_for(origin: str) -> str:
+    """The run that a message, or a command, starts: the same one, the same run."""
+    return f"run_{hashlib.sha256(origin.encode()).hexdigest()[:12]}"
 
 
 def _start(  # noqa: PLR0917 - a run's fields in their order

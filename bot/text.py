@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from bot.language import say_count
@@ -15,7 +16,9 @@ _EMOJI_SELECTOR = "\ufe0f"
 _FORMATTING = str.maketrans({"*": "\u2217", "~": "\u223c", "`": "\u02cb"})
 _EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 #: Blanks that push what follows out of sight: they are counted instead of shown.
-_BLANKS = re.compile(r"\n(?:[^\S\n]*\n){7,}|([^\S\n])\1{15,}")
+_BLANKS = re.compile(r"\n(?:[^\S\n]*\n){7,}|[^\S\n]{16,}")
+#: A link, or an escape, that a cut at the end would part.
+_UNFINISHED = re.compile(r"<[^>]*\Z|&[a-z]{0,4}\Z")
 _EMOJI_CODE = re.compile(r":(?=[a-z0-9_+'\-]+:)")
 
 
@@ -28,9 +31,10 @@ def visible(text: str) -> str:
 
 
 def _counted(blanks: re.Match[str]) -> str:
-    if blanks[1] is None:
+    if blanks[0].startswith("\n"):
         return f"\n{_OPEN}{blanks[0].count(chr(10))} x U+000A⟩\n"
-    return f"{_OPEN}{len(blanks[0])} x U+{ord(blanks[1]):04X}⟩"
+    kinds = (f"{number} x U+{ord(blank):04X}" for blank, number in Counter(blanks[0]).items())
+    return f"{_OPEN}{', '.join(kinds)}⟩"
 
 
 def hides(text: str) -> bool:
@@ -114,6 +118,20 @@ def escaped(shown: str) -> str:
     plain = _EMOJI_CODE.sub("\u2236", shown)
     plain = _EDGE_UNDERSCORE.sub("\uff3f", plain.translate(_FORMATTING))
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def pieces(mrkdwn: str, most: int) -> Iterator[str]:
+    """Mrkdwn in pieces of at most `most` characters: cut between lines, else between words, never in a link or escape.
+
+    A single link or escape must be shorter than that.
+    """
+    while len(mrkdwn) > most:
+        end = next((at for blank in "\n " if (at := mrkdwn.rfind(blank, 1, most + 1)) > 0), most)
+        half = _UNFINISHED.search(mrkdwn, 0, end)
+        end = half.start() if half and half.start() else end
+        yield mrkdwn[:end]
+        mrkdwn = mrkdwn[end:].removeprefix("\n")
+    yield mrkdwn
 
 
 def plain(text: str) -> str:

@@ -1,10 +1,12 @@
 """The smaller messages of a thread: that a run was taken up, what the agent answered, what an editor must know."""
 
-from approvals.lifecycle import RUN_ENDED, RunState
+from collections.abc import Sequence
+
+from approvals.lifecycle import RUN_ENDED, RunState, State
 from approvals.models import Call, Run
 from bot.blocks import FALLBACK_TEXT, Block, Message, actions, button, confirm, context, leaf, line, person, quote, rich
 from bot.ids import RUN, ActionId
-from bot.language import HOLE, around, say
+from bot.language import HOLE, around, say, say_count
 from bot.state_words import canceller
 from bot.text import clip, cut, escaped, hides, inert, one_line, visible
 from bot.what_words import full_stop
@@ -13,6 +15,7 @@ _REQUEST = 1_500
 _ANSWER = 6_000
 _REASON = 600
 _CHUNK = 2_500
+_NOT_RUN = frozenset({State.REJECTED, State.EXPIRED, State.FAILED})
 
 
 def render_opening(run: Run) -> Message:
@@ -60,9 +63,11 @@ def _cancelling(run: Run) -> list[Block]:
     return [actions(RUN, stop)]
 
 
-def render_answer(run: Run) -> Message:
-    """How a run ended: our sentence first, the model's words marked as its own."""
-    said = _ended(run)
+def render_answer(run: Run, states: Sequence[State] = ()) -> Message:
+    """How a run ended: our sentence first, the model's words marked as its own. `states` are those of its calls."""
+    not_run = sum(state in _NOT_RUN for state in states)
+    short = say_count(not_run, "{number} call of this run did not run.", "{number} calls of this run did not run.")
+    said = f"{_ended(run)} {short}" if not_run else _ended(run)
     blocks: list[Block] = [rich(line(leaf(said, bold=True)))]
     if run.answer:
         shown = clip(visible(run.answer), _ANSWER)

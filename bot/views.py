@@ -21,7 +21,7 @@ from bot.deciding import (
     wanted,
 )
 from bot.deps import Deps
-from bot.edit_modal import edit_errors, read_edit
+from bot.edit_modal import edit_errors, read_edit, with_rows
 from bot.editing import editable, edited, first_changed
 from bot.errors import Refused
 from bot.ids import REASON, CallbackId, is_batch_ref, read_batch_ref, read_call_ref
@@ -76,7 +76,7 @@ def submit_edit(deps: Deps, submitted: Submission) -> Errors:
         raise Refused(say("Nothing of this call can be changed."))
     refuse_changed(deps, call)
     person = reviewer(deps, submitted.sender, call, "reject")
-    fields, lines = edit_fields(args), submitted.place.lines
+    fields, lines = with_rows(edit_fields(args), call), submitted.place.lines  # as the window was made
     typed = read_edit(fields, submitted)
     changed = {one.pointer: typed[one.pointer] for one in fields if typed.get(one.pointer, one.current) != one.current}
     try:

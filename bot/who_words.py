@@ -10,6 +10,9 @@ from policies.requirement import STRICTEST_TIER, Requirement
 from policies.reviewers import Reviewers, entitled
 from policies.tally import tally
 
+#: Of many people so many are named in one sentence.
+_NAMED = 5
+
 
 def who_decides(reviewers: Reviewers, requirement: Requirement) -> str:
     """`billing: Bruno or Olga; 2 different people`."""
@@ -24,9 +27,12 @@ def who_decides(reviewers: Reviewers, requirement: Requirement) -> str:
 
 
 def others(reviewers: Reviewers, requirement: Requirement, but: Collection[str], *, escalated: bool = False) -> str:
-    """`Bruno or Olga`: who may decide besides these; empty when nobody is left, or nobody knows."""
+    """`Bruno or Olga`: who may decide besides these, a few of many; empty when nobody is left, or nobody knows."""
     who = entitled(reviewers, requirement, escalated=escalated)
-    names = [reviewers.name_of(user) for user in who.users if user not in but]
+    names = [cut(one_line(reviewers.name_of(user)), NAME) for user in who.users if user not in but]
+    if len(names) > _NAMED + 1:
+        left = len(names) - _NAMED
+        names[_NAMED:] = [say_count(left, "{number} other person", "{number} other people")]
     return say_choice(names or [say("anyone of {usergroup}", usergroup=usergroup) for usergroup in who.usergroups])
 
 

@@ -75,6 +75,8 @@ async def replies(call: Call) -> Json:
 
 def _readable(call: Call) -> Channel:
     channel = call.channel()
+    if channel.im_with is not None:  # bot/manifest.yaml asks for no im:history
+        raise SlackError("missing_scope")
     if BOT_USER not in channel.members:
         raise SlackError("not_in_channel")
     return channel

@@ -40,6 +40,10 @@ class WorkspaceClient:
         """Write a message."""
         return self.do("say", user=user, channel=channel, text=text, thread_ts=thread_ts, team_id=team_id)
 
+    def edit(self, user: str, channel: str, ts: str, text: str) -> Json:
+        """Change the words of an own message."""
+        return self.do("edit", user=user, channel=channel, ts=ts, text=text)
+
     def slash(
         self, user: str, channel: str, text: str = "", command: str = "/vobo", team_id: str | None = None
     ) -> Json:

@@ -11,7 +11,7 @@ from bot.sandbox.errors import SandboxError, SlackError
 from bot.sandbox.model import Json
 from bot.sandbox.office import Office
 from bot.sandbox.submitting import close_view, submit
-from bot.sandbox.writing import open_home, say, slash
+from bot.sandbox.writing import edit, open_home, say, slash
 
 Verb = Callable[[Office, Json], Awaitable[Json]]
 _LOCAL_PEERS = frozenset({"127.0.0.1", "::1"})
@@ -27,6 +27,10 @@ async def _mention(office: Office, args: Json) -> Json:
     if "@vobo" not in words and "<@UBOT>" not in words:
         words = f"<@UBOT> {words}"
     return await _say(office, {**args, "text": words})
+
+
+async def _edit(office: Office, args: Json) -> Json:
+    return await edit(office, _actor(office, args), args["channel"], args["ts"], args["text"])
 
 
 async def _slash(office: Office, args: Json) -> Json:
@@ -71,6 +75,7 @@ def _press(args: Json) -> Press:
 VERBS: dict[str, Verb] = {
     "say": _say,
     "mention": _mention,
+    "edit": _edit,
     "slash": _slash,
     "click": _click,
     "click_view": _click_view,

@@ -52,9 +52,30 @@ def message_event(kind: str, actor: Actor, channel: Channel, message: Json, *, t
         event |= {"user_team": actor.team_id, "source_team": actor.team_id}
     if message.get("thread_ts"):
         event |= {"thread_ts": message["thread_ts"], "parent_user_id": message.get("parent_user_id", BOT_USER)}
+    if message.get("edited"):
+        event |= {"edited": message["edited"], "event_ts": message["edited"]["ts"]}
     if kind == "message":
-        event["channel_type"] = "im" if channel.im_with is not None else "channel"
+        event["channel_type"] = _channel_type(channel)
     return event
+
+
+def message_changed(channel: Channel, message: Json, before: Json, *, at: str) -> Json:
+    """The message event about an edit; who edited stands inside."""
+    return {
+        "type": "message",
+        "subtype": "message_changed",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": _channel_type(channel),
+        "ts": at,
+        "event_ts": at,
+        "message": message,
+        "previous_message": before,
+    }
+
+
+def _channel_type(channel: Channel) -> str:
+    return "im" if channel.im_with is not None else "channel"
 
 
 def home_opened(actor: Actor, channel_id: str, view: Json | None, event_ts: str) -> Json:

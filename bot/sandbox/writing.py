@@ -40,6 +40,34 @@ async def say(office: Office, actor: Actor, channel: str, text: str, thread_ts: 
     return {"channel": place.id, "ts": message.ts, "thread_ts": message.thread_ts, "deliveries": ids}
 
 
+async def edit(office: Office, actor: Actor, channel: str, ts: str, text: str) -> Json:
+    """Change the words of an own message. The app hears of a mention anew: another event, the same `ts`.
+
+    Raises:
+        SandboxError: there is no such message of this person, or nothing is left of it.
+    """
+    world = office.world
+    place = _place(office, actor, channel)
+    message = place.messages.get(ts)
+    if message is None or message.user != actor.id or message.bot:
+        raise SandboxError(f"{actor.id} wrote no message {ts} in {place.id}.")
+    _may_write(place, text, None)
+    before = message.to_slack()
+    message.keep_version()
+    message.text = typed(world, text)
+    message.blocks = world.named(rich_text(message.text))
+    message.edited = {"user": actor.id, "ts": world.ts()}
+    world.changed()
+    told, ids = message.to_slack(), []
+    for kind in _kinds(office, place, message.text):
+        if kind == "message":
+            changed = payloads.message_changed(place, told, before, at=message.edited["ts"])
+            ids.append(emit(office, kind, changed, stranger=actor.team_id != world.home_team))
+        else:
+            ids.append(_heard(office, kind, actor, place, told))
+    return {"channel": place.id, "ts": ts, "thread_ts": message.thread_ts, "deliveries": ids}
+
+
 def _place(office: Office, actor: Actor, channel: str) -> Channel:
     """Where to write; a person's own direct message with the app opens by writing in it."""
     return office.world.direct(actor.id) if channel == f"D{actor.id}" else office.world.channel(channel)

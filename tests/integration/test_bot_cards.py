@@ -195,3 +195,21 @@ def test_thirty_clicks_at_once_are_all_acknowledged(office: Office) -> None:
 
     with ThreadPoolExecutor(30) as pool:
         assert all(pool.map(click, range(30)))
+
+
+def test_above_the_agents_last_words_stands_how_many_calls_did_not_run(office: Office) -> None:
+    run, thread = office.start()
+    batch = office.pause(run, a_refund(1000, number=1), a_refund(2000, number=2))
+    office.press(BRUNO, batch, "call.approve", FIRST)
+    office.state(FIRST, State.APPROVED)
+    office.press(BRUNO, batch, "call.reject", "call_000000000002")
+    office.until(lambda: "reason" in str(office.modal(BRUNO)["blocks"]), "the window asks why")
+    office.slack.submit(BRUNO, {"common": {"value": "own"}, "reason": {"value": "wrong"}})
+    office.state("call_000000000002", State.REJECTED)
+    office.run_the_batch(batch)
+    lease = office.until(lambda: office.store.runs.lease(run, token="w", ttl_ms=60_000), "the run is ready")
+    assert office.store.runs.complete(lease, answer="All is refunded!").ok
+    answer = office.slack.wait_message(CHANNEL, "All is refunded!", thread)
+    assert readable(answer).index("1 call of this run did not run.") < readable(answer).index("All is refunded!")
+    blocks = str(answer["blocks"])
+    assert blocks.index("1 call of this run did not run.") < blocks.index("All is refunded!")

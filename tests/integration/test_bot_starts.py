@@ -1,7 +1,8 @@
 import pytest
+import redis
 
 from approvals.lifecycle import State
-from bot_office import BRUNO, CHANNEL, GUS, OLGA, ROSA, XENA, Office, a_refund, readable
+from bot_office import BRUNO, CHANNEL, GUS, OLGA, ROSA, XENA, Office, a_refund, readable, running
 
 
 def thread_of(office: Office, ts: str) -> list[str]:
@@ -115,3 +116,68 @@ def test_ordinary_talk_in_the_thread_is_left_alone(office: Office) -> None:
     office.slack.say(BRUNO, CHANNEL, "ok", thread_ts=thread)
     office.told(BRUNO, "Words in a thread")
     assert len(office.slack.ephemerals(BRUNO, CHANNEL)) == 1
+
+
+def finish(office: Office, run: str) -> None:
+    lease = office.store.runs.lease(run, token="w", ttl_ms=60_000)
+    assert lease
+    assert office.store.runs.complete(lease, answer="done").ok
+
+
+def test_an_edited_request_starts_nothing_and_its_writer_is_told_once(office: Office) -> None:
+    run, thread = office.start("refund pay_1")
+    finish(office, run)
+    for words in ("@vobo refund pay_1 please", "@vobo refund pay_1, please"):
+        office.slack.edit(ROSA, CHANNEL, thread, words)
+    office.until(lambda: len(office.slack.deliveries("app_mention")) == 3, "the edits are delivered")
+    office.told(ROSA, "Editing a message does not change or repeat its run")
+    office.until(lambda: all(one["acked"] for one in office.slack.deliveries()), "all is taken up")
+    office.slack.mention(OLGA, CHANNEL, "help")
+    office.told(OLGA, "Tell me what to do")
+    assert runs_started(office) == 1
+    assert len(office.slack.ephemerals(ROSA, CHANNEL)) == 1
+
+
+def test_an_edit_that_adds_the_mention_starts_the_run(office: Office) -> None:
+    said = office.slack.say(ROSA, CHANNEL, "refund pay_1")["ts"]
+    office.slack.edit(ROSA, CHANNEL, said, "@vobo refund pay_1")
+    run = office.until(lambda: office.store.runs.newest_in_thread(CHANNEL, said), "the run is recorded")
+    assert run.request == "refund pay_1"
+
+
+def test_an_edit_starts_nothing_when_its_run_may_be_forgotten_by_now(
+    valkey_url: str, redis_client: redis.Redis
+) -> None:
+    with running(valkey_url, redis_client, over="socket") as office:  # signatures would be too old
+        said = office.slack.say(ROSA, CHANNEL, "refund pay_1")["ts"]
+        office.slack.advance(8 * 86_400)
+        office.slack.edit(ROSA, CHANNEL, said, "@vobo refund pay_1")
+        office.told(ROSA, "Editing a message does not change or repeat its run")
+        assert runs_started(office) == 0
+
+
+def test_a_command_where_the_bot_is_no_member_starts_nothing_and_says_what_to_do(office: Office) -> None:
+    assert office.slack.slash(ROSA, "C_GENERAL", "refund pay_1")["acked"]
+    told = office.until(lambda: office.slack.ephemerals(ROSA, "C_GENERAL"), "she is told")
+    assert told[0]["text"] == "Invite me to this channel first; nothing was started."
+    assert runs_started(office) == 0
+    office.slack.remove_bot("C_GENERAL", removed=False)
+    office.slack.slash(ROSA, "C_GENERAL", "refund pay_1")
+    office.until(lambda: runs_started(office) == 1, "the run is recorded")
+
+
+@pytest.mark.parametrize("error", ["missing_scope", "ratelimited"])
+def test_a_command_starts_where_slack_does_not_say_whether_the_bot_is_a_member(office: Office, error: str) -> None:
+    office.slack.fault("conversations.history", "error", error=error)
+    office.slack.slash(ROSA, CHANNEL, "refund pay_1")
+    office.until(lambda: runs_started(office) == 1, "the run is recorded")
+
+
+def test_a_command_in_the_direct_message_with_the_bot_starts_and_in_another_one_does_not(office: Office) -> None:
+    office.slack.fault("conversations.history", "error", error="missing_scope", count=2)  # im:history is not asked for
+    office.slack.say(BRUNO, f"D{BRUNO}", "a message that opens it")
+    office.slack.slash(ROSA, f"D{BRUNO}", "refund pay_1")
+    told = office.until(lambda: office.slack.ephemerals(ROSA, f"D{BRUNO}"), "she is told")
+    assert "Invite me" in told[0]["text"]
+    office.slack.slash(ROSA, f"D{ROSA}", "refund pay_1")
+    office.until(lambda: runs_started(office) == 1, "the run is recorded")

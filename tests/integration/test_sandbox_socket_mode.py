@@ -28,6 +28,25 @@ def test_a_mention_reaches_the_app_in_slacks_shape(workspace: Workspace) -> None
     assert body["event_id"] != bot.bodies("message")[0]["event_id"]
 
 
+def test_an_edit_tells_of_the_mention_anew_and_of_the_change_and_nobody_edits_what_others_wrote(
+    workspace: Workspace,
+) -> None:
+    with connected(workspace, Bot(workspace)) as bot:
+        said = workspace.mention("U0005", "C_REFUNDS", "refund it")
+        workspace.edit("U0005", "C_REFUNDS", said["ts"], "@vobo refund it, please")
+        workspace.until(lambda: len(bot.bodies("app_mention")) == 2)
+        told = workspace.deliveries("message")[-1]["payload"]["event"]
+    first, again = bot.bodies("app_mention")
+    assert again["event_id"] != first["event_id"]
+    assert (again["event"]["ts"], again["event"]["text"]) == (said["ts"], "<@UBOT> refund it, please")
+    assert again["event"]["edited"]["user"] == "U0005"
+    assert "edited" not in first["event"]
+    assert (told["subtype"], told["message"]["ts"]) == ("message_changed", said["ts"])
+    assert told["previous_message"]["text"] == "<@UBOT> refund it"
+    with pytest.raises(SandboxError, match="wrote no message"):
+        workspace.edit("U0001", "C_REFUNDS", said["ts"], "other words")
+
+
 def test_a_click_carries_container_state_and_team_and_only_real_controls_can_be_clicked(workspace: Workspace) -> None:
     bot = Bot(workspace)
     clicks: list[dict[str, Any]] = []

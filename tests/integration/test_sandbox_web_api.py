@@ -134,6 +134,7 @@ def test_people_are_what_slack_says_about_them(workspace: Workspace, client: Web
     assert client.usergroups_users_list(usergroup="S_BILLING")["users"] == ["U0003"]
     assert client.users_info(user="U0003")["user"]["is_bot"]
     assert client.conversations_open(users="U0001")["channel"]["id"] == "DU0001"
+    assert error(client, "conversations.history", channel="DU0001") == "missing_scope"
 
 
 def test_an_ephemeral_is_seen_by_one_person_and_cannot_be_updated(workspace: Workspace, client: WebClient) -> None:

@@ -87,6 +87,15 @@ def test_an_end_without_an_answer_says_why(state: RunState, words: str) -> None:
     assert words in all_text(render_answer(a_run(state=state, reason="budget")).blocks)
 
 
+def test_calls_that_did_not_run_are_counted_above_the_models_words_and_what_ran_or_may_have_is_not() -> None:
+    run = a_run(state=RunState.COMPLETED, answer="All refunded!")
+    message = render_answer(run, [*State, State.REJECTED])
+    assert_message(message)
+    assert message.text.startswith("Finished. 4 calls of this run did not run. The agent says:")
+    assert all_text(message.blocks).startswith("Finished. 4 calls of this run did not run.\n")
+    assert "did not run" not in render_answer(run, [State.SUCCEEDED, State.UNKNOWN]).text
+
+
 def test_a_request_is_repeated_but_not_obeyed() -> None:
     for message in (render_opening(a_run(request=TOKENS)),):
         assert_message(message)

@@ -45,6 +45,11 @@ ENGLISH = {
         "not a full member",
     },
     "app.py": {"not used in Socket Mode"},
+    "awaiting.py": {  # for the log and the webhook, where nobody's language is known
+        "the bot",
+        "Slack does not answer",
+        "Until then nobody can decide anything; cards and alerts wait, and deadlines run on.",
+    },
     "deciding.py": {"refused at the click"},
     "relay.py": {
         "no ops channel",

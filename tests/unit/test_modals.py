@@ -317,6 +317,13 @@ def test_the_question_of_the_review_names_what_is_approved_the_sum_what_follows_
     assert inputs(view) == [f"reason:{calls[0].key}", f"reason:{calls[2].key}"]
 
 
+def test_the_question_of_the_review_promises_nothing_while_all_is_frozen() -> None:
+    chosen = [Reviewed(confirmed(1).key, approve=True, reason=None)]
+    view = review_sure_modal(a_view(confirmed(1)), chosen, PLACE, LAW, frozen=True)
+    assert "Everything is frozen: it runs only if that is released in time" in all_text(view)
+    assert "at once" not in all_text(view)
+
+
 def test_the_answer_to_the_question_decides_what_was_asked_with_the_reasons_beside_it() -> None:
     calls = [confirmed(at) for at in (1, 2, 3)]
     keys = [call.key for call in calls]

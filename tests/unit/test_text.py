@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text import clip, hides, inert, listed, mask, one_line, plain, visible
+from bot.text import clip, hides, inert, listed, mask, one_line, pieces, plain, visible
 
 HOSTILE = st.text(
     alphabet=st.sampled_from("<>!@#&|*_~`:abc\n\t ⟨⟩\u202e\u200b\u2066\U000e0041\x1b\ud800\ufe0f\u3164é😀")
@@ -88,8 +88,27 @@ def test_names_are_listed_as_a_sentence_lists_them() -> None:
         ("a" + "\u00a0" * 300 + "tail", "a⟨300 x U+00A0⟩tail"),
         ("a" + " " * 40 + "tail", "a⟨40 x U+0020⟩tail"),
         ("a" + "\n" * 300 + "tail", "a\n⟨300 x U+000A⟩\ntail"),
+        ("a" + "\u00a0\u2003" * 150 + "tail", "a⟨150 x U+00A0, 150 x U+2003⟩tail"),
+        ("a" + "\t " * 8 + "tail", "a⟨8 x U+0009, 8 x U+0020⟩tail"),
         ("two\n\nparagraphs   and spaces", "two\n\nparagraphs   and spaces"),
     ],
 )
 def test_blanks_that_push_a_tail_out_of_sight_are_counted(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@given(
+    st.lists(st.sampled_from(["word", "a &amp; b", "<https://x.test|two words>", "&lt;" * 9]), min_size=1),
+    st.booleans(),
+)
+def test_a_long_answer_is_cut_between_lines_or_words_and_never_in_a_link_or_an_escape(
+    words: list[str],
+    lines: bool,  # noqa: FBT001 - drawn
+) -> None:
+    text = ("\n" if lines else " ").join(words)
+    found = list(pieces(text, 40))
+    assert all(0 < len(one) <= 40 for one in found)
+    assert "".join(found).replace("\n", "") == text.replace("\n", "")
+    for one in found:
+        assert one.count("<") == one.count(">")
+        assert one.count("&") == one.count(";")

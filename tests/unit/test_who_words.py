@@ -6,8 +6,9 @@ import pytest
 
 from approvals.lifecycle import State
 from approvals.models import Call
+from bot.card_text import NAME
 from bot.language import speaking
-from bot.who_words import so_far, who_decides
+from bot.who_words import others, so_far, who_decides
 from bot_builders import a_call, a_content, a_decision, a_requirement, decided
 from policies.requirement import STRICTEST_TIER
 from policies.reviewers import Reviewers, describe
@@ -47,6 +48,15 @@ def test_those_who_may_decide_are_named(tier: str, reviewers: int, english: str,
     assert english.replace("2 different", "two different") == describe(REVIEWERS, need)
     with speaking("es"):
         assert who_decides(REVIEWERS, need) == spanish
+
+
+def test_a_long_name_is_cut_where_a_person_is_named_as_missing() -> None:
+    long = REVIEWERS.model_copy(
+        update={"people": {**REVIEWERS.people, "U1": REVIEWERS.people["U1"].model_copy(update={"name": "Una " * 30})}}
+    )
+    said = others(long, a_requirement(tier="billing", amount=None), {"U3"})
+    assert said.endswith("… or Ugo")
+    assert len(said) == NAME + len(" or Ugo")
 
 
 def a_call_for(reviewers: int, *names: str, tier: str = "billing", verdict: str = "approve", **changes: Any) -> Call:
