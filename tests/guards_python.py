@@ -92,6 +92,8 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_GATE, "return Passed.LOST if answer.outcome is Outcome.LEASE_LOST else Passed.ENDED", "return Passed.ENDED"),
     (_GATE, "if outcome is Outcome.CAP_REACHED:", "if False:"),
     (_GATE, "if outcome is Outcome.LEASE_LOST:", "if False:"),
+    (_GATE, "if outcome is Outcome.CAPS_MOVED:", "if False:"),
+    (_GATE, "            read=read,\n        )\n        if claim is None:", "        )\n        if claim is None:"),
     (
         _GATE,
         "return Passed.WAITS if outcome in {Outcome.FROZEN, Outcome.STALE_PERSON} else Passed.ENDED",
@@ -99,6 +101,8 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     ),
     (_GATE, "if call.agent in self.loaded.agents else Passed.WAITS", "if True else Passed.WAITS"),
     (_GATE, "return keeping(call.content.requirement, need)", "return need"),
+    (_GATE, "still_asked(asked, need) if asked.mode is Mode.HUMAN else need", "need"),
+    (_GATE, "still_asked(asked, need) if asked.mode is Mode.HUMAN else need", "still_asked(asked, need)"),
     (_GATE, "if door.schema != call.content.tool_schema:", "if False:"),
     (_GATE, "stricter(call.content.requirement, need) or (", "(None) or ("),
     (_GATE, "(seen.sentence if seen.standing is Standing.LOST else None)", "None"),
@@ -124,8 +128,8 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_RECHECK, "if new.reviewers > old.reviewers:", "if False:"),
     (_RECHECK, "if new.confirm and not old.confirm:", "if False:"),
     (_RECHECK, "if new.confirm and not old.confirm:", "if new.confirm:"),
-    (_RECHECK, "if before is None or spending.limit < before:", "if before is None:"),
-    (_RECHECK, "if before is None or spending.limit < before:", "if before is not None and spending.limit < before:"),
+    (_RECHECK, "if before is None or limit < before[1]:", "if before is None:"),
+    (_RECHECK, "if before is None or limit < before[1]:", "if before is not None and limit < before[1]:"),
     # A pause: what is asked, and where it is put.
     (_PAUSE, "if not is_call_id(call_id) or call_id not in watch.issued:", "if call_id not in watch.issued:"),
     (_PAUSE, "if not is_call_id(call_id) or call_id not in watch.issued:", "if not is_call_id(call_id):"),
@@ -178,6 +182,31 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     # What the SDK holds of a gated tool.
     ("worker/door.py", "on_invoke_tool=refuse,", "on_invoke_tool=tool.on_invoke_tool,"),
     ("worker/door.py", "needs_approval=waits,", "needs_approval=False,"),
+    # A provider that may have forgotten proves nothing.
+    ("worker/reconcile.py", "if may_have_forgotten(deps.store, door, begun=call.claimed_at or 0):", "if False:"),
+    ("worker/reconcile.py", "return remembers_s is not None and store.now()", "return store.now() > 0 or store.now()"),
+    (_UNDO, "if found is None and may_have_forgotten(store, door, begun=asked.at):", "if False:"),
+    # Tools without an argument model: no name that they would not see, no digit that they would not get.
+    ("worker/schema_arguments.py", 'closed.setdefault("unevaluatedProperties", False)', "pass"),
+    ("worker/schema_arguments.py", "if not same and _names_fields(schema, root):", "if not same:"),
+    ("worker/schema_arguments.py", "if not same and _names_fields(schema, root):", "if _names_fields(schema, root):"),
+    ("worker/schema_arguments.py", '    _no_digit_lost(value, "")', "    pass"),
+    ("worker/schema_arguments.py", "return Decimal(repr(float(found))) == found", "return True"),
+    # Time for checks and previews of calls that are asked; facts that nobody knows at the gate.
+    ("worker/judging.py", "await (work if patience is None else bounded(", "await (work if True else bounded("),
+    ("worker/bounded.py", "max(MOMENT_S, min(CHECK_S, self.until", "max(MOMENT_S, max(CHECK_S, self.until"),
+    (_GATE, 'if looked.kind == "facts":', "if False:"),
+    (_RUNS, "if saved.state is None and run.pause:", "if False:"),
+    (_RECHECK, "if amount > before[0]:", "if False:"),
+    # What is read of stored arguments is what was sealed.
+    ("worker/door.py", "if self.exactly(reading.text).args == reading.args:", "if self.exactly(reading.text):"),
+    ("worker/door.py", "if self.exactly(reading.text).args == reading.args:", "if True:"),
+    ("worker/door.py", "if reading.text != stored:", "if False:"),
+    ("worker/door.py", "self.read(content.arguments) if is_changed else", "self.read(content.arguments) if True else"),
+    ("worker/door.py", "self.read(content.arguments) if is_changed else", "self.read(content.arguments) if False else"),
+    (_GATE, "reading = door.exactly(call.content.arguments)", "reading = door.read(call.content.arguments)"),
+    ("worker/reconcile.py", "door.exactly(call.content.arguments)", "door.read(call.content.arguments)"),
+    (_UNDO, "self.door.exactly(self.call.content.arguments)", "self.door.read(self.call.content.arguments)"),
     # The jobs around the gate.
     ("worker/batches.py", "if lease is None:", "if False:"),
     ("worker/batches.py", "if door is None:", "if False:"),
@@ -203,6 +232,7 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     ("worker/refresh.py", "if door is None and call.agent not in loaded.agents:", "if False:"),
     ("worker/refresh.py", "if door is None:", "if False:"),
     ("worker/refresh.py", "drift=bool(changed),", "drift=False,"),
+    ("worker/refresh.py", "need = still_asked(call.content.requirement, ", "need = ("),
     ("worker/refresh.py", "if need.mode is Mode.FORBIDDEN else None", "if False else None"),
     # What an editor has seen of the data that the edit goes by.
     (_DRIFT, "if _can_be_approved(new) else []", "if True else []"),
@@ -254,6 +284,13 @@ GUARDS: tuple[tuple[str, str, str], ...] = (
     (_UNDO_LAW, "if decided.tier == STRICTEST_TIER else need.tier", "if False else need.tier"),
     (_UNDO_LAW, "reviewers = max(decided.reviewers, need.reviewers)", "reviewers = need.reviewers"),
     (_UNDO_LAW, "return max(decided, need)", "return need"),
+    # The ledger is the one that events were handed over to, and loses nothing that was shown.
+    ("approvals/drain.py", "    ledger.require(store.tenant, noted)\n", ""),
+    ("approvals/drain.py", 'lambda one: store.ledger.lacks(one[1]) in {"", *without}', "lambda one: True"),
+    ("approvals/drain.py", "if len(events) < len(waiting):", "if False:"),
+    ("approvals/drain.py", "was=noted, head=head", "was=store.ledger.noted(), head=head"),
+    ("approvals/ledger_append.py", "            require_head(connection, self.tenant, self.noted)\n", ""),
+    ("approvals/anchoring.py", "        self.ledger.require(self.store.tenant, self.store.ledger.noted())\n", ""),
     # A decision is handed in under the identity that made it, about what it was made on.
     ("approvals/calls.py", "if decision.reviewer != person.user:", "if False:"),
     ("approvals/calls.py", "if (decision.call, decision.version) != (key, version):", "if False:"),

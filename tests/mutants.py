@@ -45,10 +45,12 @@ TESTS = (
     *("test_canaries.py", "test_canary_clock.py", "test_bot_canaries.py"),
     *("test_versions.py", "test_held_calls.py", "test_still_at_work.py", "test_rollback.py"),
     *("test_key_rotation.py", "test_sealed_rows.py"),
+    *("test_ledger_differs.py", "test_ledger_missing_key.py", "test_read_back.py", "test_check_still_fails.py"),
+    *("test_told_elsewhere.py", "test_comes_up_again.py", "test_on_it.py", "test_after_an_edit.py"),
     *("test_moving_data.py", "test_edits_over_grown_data.py", "test_many_resources.py"),
 )
 #: Of what needs no server, what alone notices something.
-UNIT_TESTS = ("test_canaries.py", "test_kept_difference.py", "test_undo_requirement.py")
+UNIT_TESTS = ("test_canaries.py", "test_kept_difference.py", "test_undo_requirement.py", "test_schema_arguments.py")
 MEMORY = Path("/dev/shm")  # noqa: S108 - the tests' server needs no disk here
 
 
