@@ -29,7 +29,7 @@ integration: .venv/ready postgres chromium slack-types
 	$(BIN)/python -m pytest tests/integration -q -n 3
 
 e2e: .venv/ready chromium
-	$(BIN)/python -m pytest tests/e2e -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest tests/e2e -q -n 3 --dist loadfile
 
 ## kill-matrix: kill -9 every process at every step of a run (ARGS='-k effects.intend' for some; part of e2e)
 kill-matrix: .venv/ready
