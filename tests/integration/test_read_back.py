@@ -1,5 +1,6 @@
 """What runs is what was approved, whatever the validators and serializers of an argument model do to it."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
@@ -9,7 +10,7 @@ from agents import Agent
 from pydantic import AfterValidator, Field, computed_field, field_serializer, model_validator
 
 from approvals.lifecycle import Cause, State, UndoState
-from policies.arguments import Arguments, Personal
+from policies.arguments import Arguments, ArgumentsRefused, Personal
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
@@ -171,6 +172,20 @@ def test_what_another_deployment_reads_out_of_the_approved_arguments_does_not_ru
     (call,) = till.workshop.calls()
     assert (call.state, call.cause, till.done) == (State.REJECTED, Cause.POLICY, [])
     assert call.reason == "pay takes other arguments now: /cents is not read as what was stored."
+
+
+def test_what_is_read_differently_is_not_judged_or_shown_either(till: Till) -> None:
+    till.pays(cents=500)
+    content = till.workshop.calls()[0].content
+    till.mends = lambda cents: min(cents, 7)
+
+    async def again() -> None:
+        deps = till.workshop.deps
+        async with deps.loaded(till.workshop.run().agent, deps.watch()) as loaded:
+            with pytest.raises(ArgumentsRefused, match="is not read as what was stored"):
+                loaded.doors["desk", "pay"].again(content)
+
+    asyncio.run(again())
 
 
 def test_what_is_read_differently_right_before_the_effect_does_not_run(till: Till) -> None:

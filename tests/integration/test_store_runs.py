@@ -239,6 +239,9 @@ def test_a_run_with_an_unsettled_call_is_never_forgotten(store: Store, redis_cli
     store.ledger.drop([event_id for event_id, _ in store.ledger.read()])
     redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
     assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED
+    redis_client.srem(store.keys.dead_letters, "call:call_1")  # also when nothing of it waits for ops
+    redis_client.zadd(store.keys.deadlines, {"retire:run_1": 1})
+    assert store.deadlines.apply("retire:run_1").outcome is Outcome.REPEATED
     assert loaded(store, "call_1").state is State.UNKNOWN
 
 
