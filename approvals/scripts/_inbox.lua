@@ -77,11 +77,14 @@ end
 -- A decision is kept with its call, and the call among the last that the reviewer decided; longer while it is open,
 -- since the reviewer is looked up again until it has run.
 local DECIDED_LATELY = 20
+local LOOKED_AT = 5 -- of those beyond, oldest first: whoever decides hundreds that stay open waits for none of them
 local function keep_decision(c, reviewer, decision)
   exec('RPUSH', key.decisions(c.id), int(NOW) .. ' ' .. decision)
   if c.canary then return end -- nothing was decided by it
   exec('ZADD', key.decided(reviewer), int(NOW), c.id)
-  for _, id in ipairs(exec('ZRANGE', key.decided(reviewer), 0, -1 - DECIDED_LATELY)) do
+  local beyond = math.max(0, exec('ZCARD', key.decided(reviewer)) - DECIDED_LATELY)
+  local most = int(math.min(beyond, LOOKED_AT))
+  for _, id in ipairs(exec('ZRANGEBYSCORE', key.decided(reviewer), '-inf', '+inf', 'LIMIT', 0, most)) do
     if FINAL[exec('HGET', key.call(id), 'state')] then exec('ZREM', key.decided(reviewer), id) end
   end
   exec('SADD', key.deciders(c.id), reviewer)
