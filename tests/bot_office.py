@@ -1,7 +1,6 @@
 """A sandbox workspace, a real store and the real bot between them."""
 
 import base64
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from bot.sandbox import Workspace
 from bot.serving import Served
 from bot.settings import BotSettings
 from bot_builders import a_content
+from free_ports import free_port
 from policies.arguments import canonical_text
 from policies.money import Money
 from policies.rules.refunds import RefundLine, RefundPayments
@@ -203,12 +203,6 @@ def refund_content(args: RefundPayments, *, reviewers: int = 1, **changes: Any) 
     preview = base.preview.model_copy(update={"headline": f"Refund {len(args.lines)} payments, {money}"})
     fields = {"requested": text, "arguments": text, "requirement": requirement, "preview": preview}
     return base.model_copy(update={**fields, **changes})
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

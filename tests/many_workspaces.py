@@ -13,7 +13,8 @@ from bot.assembly import Bot, assemble
 from bot.fleet import Fleet
 from bot.sandbox import Workspace
 from bot.settings import BotSettings
-from bot_office import OPS, REVIEWERS, SECRET, STATE_KEY, Office, free_port
+from bot_office import OPS, REVIEWERS, SECRET, STATE_KEY, Office
+from free_ports import free_port
 from slack_gateway import gateway
 
 ACME, BOLT, NOBODY = "T0ACME", "T0BOLT", "T0NOBODY"

@@ -13,7 +13,8 @@ from typing import Any
 import redis
 
 from approvals.valkey_binary import find_binary
-from stack import free_port, until
+from free_ports import free_port
+from stack import until
 
 PASSWORD, GUARD, SERVICE = "word-of-the-primary", "word-of-sentinels", "prime"
 SENTINELS = 3

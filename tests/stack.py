@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from approvals import valkey
 from approvals.vault import new_key
 from bot.sandbox import WorkspaceClient
+from free_ports import free_port
 
 T = TypeVar("T")
 PR_SET_PDEATHSIG = 1
@@ -180,13 +181,6 @@ def _end_with_parent() -> None:
     """In the child: end when whoever started the stack is gone, however it went. Linux only; elsewhere nothing."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def listens(port: int) -> bool:

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from stack import free_port
+from free_ports import free_port
 
 DAY = dt.timedelta(days=1)
 

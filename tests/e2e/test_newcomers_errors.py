@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stack import ROOT, Stack, free_port
+from free_ports import free_port
+from stack import ROOT, Stack
 
 
 @pytest.fixture(scope="module")

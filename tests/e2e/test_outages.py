@@ -10,8 +10,9 @@ import pytest
 from alert_receiver import receiving
 from approvals import valkey
 from effects import effects_of
+from free_ports import free_port
 from reviewing import BRUNO, start
-from stack import ROOT, Stack, free_port, running, until
+from stack import ROOT, Stack, running, until
 
 PROCESSES = ("bot", "worker", "clock")
 #: Longer than the time after which bot and clock tell ops past the store, which is seconds in `tests/impatient`.

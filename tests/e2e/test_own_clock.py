@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from stack import Stack, free_port, until
+from free_ports import free_port
+from stack import Stack, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes under /proc")
 

@@ -13,8 +13,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from prometheus_client.parser import text_string_to_metric_families
 
 from approvals.tracing import root_id_of, trace_id_of
+from free_ports import free_port
 from reviewing import BRUNO, start
-from stack import COMMANDS, Stack, free_port, until
+from stack import COMMANDS, Stack, until
 
 WATCHED = ("bot", "worker", "clock")
 

@@ -13,8 +13,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from free_ports import free_port
 from reviewing import BRUNO, CHANNEL, ROSA
-from stack import ROOT, Stack, free_port, listens, tails, until
+from stack import ROOT, Stack, listens, tails, until
 
 PAGE = (ROOT / "docs" / "your-own-agent.md").read_text(encoding="utf-8")
 FILES = re.findall(r"^```(?:python|toml)\n# (\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -16,8 +16,9 @@ from approvals.replicas import NotReplicated
 from bot.assembly import assemble
 from bot.payloads import Click, Sender
 from bot.work import explained, once
-from bot_office import BRUNO, SECRET, Office, a_refund, free_port, running, settings_for
+from bot_office import BRUNO, SECRET, Office, a_refund, running, settings_for
 from builders import a_store
+from free_ports import free_port
 
 
 class LosesAnswers(redis.Redis):

@@ -16,7 +16,8 @@ import redis
 import container_steps
 from approvals.settings import Settings
 from bot.sandbox import Workspace
-from bot_office import STATE_KEY, free_port
+from bot_office import STATE_KEY
+from free_ports import free_port
 from stack import ROOT, until
 from worker.assembly import prepared
 from worker.check import inspected

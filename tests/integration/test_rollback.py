@@ -33,8 +33,8 @@ from builders import (
     paused,
     try_claim,
 )
+from free_ports import free_port
 from sentinels import Trio
-from stack import free_port
 
 
 class Machine:

@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.sandbox import Workspace
 from bot.sandbox.pressing import pressed
-from bot_office import free_port
+from free_ports import free_port
 from slack_gateway import gateway
 
 APP = {"client_id": "111.222", "client_secret": "sandbox-secret"}
