@@ -10,6 +10,9 @@ from approvals.reading import load_calls, queue_calls, take_calls
 from approvals.room import Room, milliseconds
 from approvals.row import Row
 
+#: What is left over (a freeze, approvers whom nobody has looked at of late) is taken up again after so long.
+AGAIN_MS = 4_000
+
 
 class Batches(Room):
     """Calls reviewed together, and their card."""
@@ -57,19 +60,26 @@ class Batches(Room):
         if not answer.ok:
             return None
         detail = answer.detail
-        epoch, generation = int(detail["epoch"]), int(detail["generation"])
-        return BatchLease(batch=batch_id, run=detail["run"], token=token, epoch=epoch, generation=generation)
+        return BatchLease(
+            batch=batch_id,
+            run=detail["run"],
+            token=token,
+            epoch=int(detail["epoch"]),
+            generation=int(detail["generation"]),
+            in_vain=int(detail["in_vain"]),
+        )
 
     def renew(self, lease: BatchLease, *, ttl_ms: int) -> bool:
         """Keep the lease for another `ttl_ms` from now. False when it is lost."""
         return self.ask("renew_batch", lease.batch, lease.token, lease.epoch, ttl_ms).ok
 
-    def finish(self, lease: BatchLease) -> bool:
-        """Give the lease back. The batch is woken again when something was decided, or is left over, meanwhile.
+    def finish(self, lease: BatchLease, *, in_vain: int = 0, again_ms: int = AGAIN_MS) -> bool:
+        """Give the lease back. It is woken at once for what was decided meanwhile, later for what is left over.
 
+        `in_vain` is what the next lease bears, `again_ms` how long what is left over waits for it.
         False when the lease had been lost already.
         """
-        return self.ask("finish_batch", lease.batch, lease.token, lease.epoch, lease.generation).ok
+        return self.ask("finish_batch", lease.batch, lease.token, lease.epoch, lease.generation, in_vain, again_ms).ok
 
     def claimable(self, batch_id: str) -> list[Call]:
         """Approved calls that may be claimed now, in order."""

@@ -58,7 +58,8 @@ class Caps(Room):
     ) -> Held:
         """What is held of everything these requirements would spend from.
 
-        `without` is a call whose own reservation is left out. What is looked at of the answer goes into `read`.
+        `without` is a call whose own reservation is left out. What is looked at of the answer goes into `read`; a place
+        that it names already, of an earlier judgement of the same call, is held as it was then.
         """
         day = datetime.fromtimestamp(self.now() / 1000, UTC).date().isoformat()
         takes = {
@@ -74,8 +75,9 @@ class Caps(Room):
         rows = self.together(queue) if takes else []
         own = without.encode()
         sums = (sum(int(minor) for call, minor in row.items() if call != own) for row in rows)
-        found = {of: (place, minor) for (of, place), minor in zip(takes.items(), sums, strict=True)}
-        return Held(found, {} if read is None else read)
+        then = {} if read is None else read
+        found = {of: (place, then.get(place, minor)) for (of, place), minor in zip(takes.items(), sums, strict=True)}
+        return Held(found, then)
 
 
 def is_over(place: str, day: str) -> bool:

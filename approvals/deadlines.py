@@ -7,14 +7,14 @@ from approvals.outcomes import Answer, Outcome
 from approvals.room import Room
 
 #: Kind of a deadline's member -> its script and what follows the subject in its arguments.
-SCRIPTS: dict[str, tuple[str, tuple[bool | int, ...]]] = {
+SCRIPTS: dict[str, tuple[str, tuple[bool | int | str, ...]]] = {
     "post": ("unposted", ()),
     "decide": ("expire", ()),
     "remind": ("remind", (0, 0)),
     "lapse": ("lapse", ()),
     "lease": ("lost_lease", ()),
     "unknown": ("answer_unknown", (True,)),
-    "unknown-alert": ("alert_unknown", (True,)),
+    "unknown-alert": ("alert_unknown", (True, "")),
     "undo": ("lost_undo", ()),
     "retire": ("retire_run", ()),
 }

@@ -39,8 +39,8 @@ class Effects(Room):
         `seal` is what the caller recomputed, `people` the fresh snapshots of all who approved, `day` the day that
         daily caps count in, `read` what the judgement behind it was told that others hold of caps, by place.
         Refusals, in this order: FROZEN, LEASE_LOST, WRONG_STATE, LAPSED (the call is expired by this very script),
-        STALE_VERSION, STALE_PERSON, CAPS_MOVED (judge it again), CAP_REACHED. While replicas are missing it is
-        FROZEN as well.
+        STALE_VERSION, STALE_PERSON, CAPS_MOVED (judge it again: others have taken, or what is in the way is held by a
+        call that is only looked at and may never run), CAP_REACHED. While replicas are missing it is FROZEN as well.
 
         Raises:
             CurrencyMixed: a rule limits one currency and spends another.
@@ -98,7 +98,10 @@ class Effects(Room):
         return self.ask("renew_call", claim.call, claim.token, ttl_ms).ok
 
     def unclaim(self, key: str, *, token: str | None = None) -> Answer:
-        """Before the intent: back to approved, the cap given back. Without a token only once the lease is over."""
+        """Before the intent: back to approved, the cap given back. Without a token only once the lease is over.
+
+        As long as the batch is held, nothing is woken: giving its lease back does that.
+        """
         return self.ask("unclaim", key, token)
 
     def succeed(self, claim: Claim, *, receipt: str) -> Answer:
@@ -166,9 +169,12 @@ class Effects(Room):
         blob = self._receipt(key, call.version, receipt, call.run) if receipt else None
         return self.ask("settle", key, happened, by, reason, blob)
 
-    def alert_unknown(self, key: str) -> Answer:
-        """The tool cannot tell what became of an unknown call, so ops is asked now. REPEATED: it was already."""
-        return self.ask("alert_unknown", key, False)
+    def alert_unknown(self, key: str, *, reason: str = "") -> Answer:
+        """The tool cannot tell what became of an unknown call, so ops is asked now. REPEATED: it was already.
+
+        With another `reason` than before, which says what the provider said, ops is told again.
+        """
+        return self.ask("alert_unknown", key, False, reason)
 
     def answer_unknown(self, key: str) -> Answer:
         """Let the run go on with the answer "unknown"; the call stays unknown until it is settled."""

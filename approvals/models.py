@@ -252,13 +252,17 @@ class RunLease(Frozen):
 
 
 class BatchLease(Frozen):
-    """The right to take a batch's approved calls through the gate."""
+    """The right to take a batch's approved calls through the gate.
+
+    `in_vain`: how many leases before it, without a break, ended with a call that could not be carried out.
+    """
 
     batch: str
     run: str
     token: str
     epoch: int
     generation: int
+    in_vain: int = 0
 
 
 class Claim(Frozen):

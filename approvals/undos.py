@@ -129,6 +129,10 @@ class Undos(Room):
         said = (happened, by, name, reason, needed, blob, at_work.MARGIN_MS)
         return self.ask("settle_undo", call.key, attempt, *said)
 
+    def alert_unknown(self, key: str, *, attempt: str, reason: str) -> Answer:
+        """The tool was asked about this attempt and cannot settle it: ops reads `reason`. REPEATED: it has read it."""
+        return self.ask("alert_unknown_undo", key, attempt, reason)
+
     def ask_provider(self, key: str, *, by: Person) -> Answer:
         """Wake `undo_call` for an unknown undo; WRONG_STATE for any other."""
         return self.ask("ask_undone", key, by.user, by.name)

@@ -41,6 +41,7 @@ def _wrong(where: str, bound: Bound, annotation: Any) -> Iterator[str]:
     base, _ = _taken_apart(without_none(annotation))
     if base is not annotation and not isinstance(bound, AtMostProposed | AtLeast):  # those two read no None themselves
         yield f"{where} may be None; write Annotated[..., {name}(...)] | None, with None outside."
+    base, _ = _taken_apart(_plain(base))
     kind = str if get_origin(base) is Literal else get_origin(base) or base
     if not isinstance(kind, type) or not issubclass(kind, kinds) or kind is bool:
         yield (
@@ -57,18 +58,29 @@ def _taken_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return annotation, ()
 
 
+def _plain(annotation: Any) -> Any:
+    """The type behind the names that `NewType` gives it, which is what its values are."""
+    while (named := getattr(annotation, "__supertype__", None)) is not None:
+        annotation = named
+    return annotation
+
+
 def _bounds(marks: Collection[Any]) -> list[Bound]:
     return [mark for mark in marks if isinstance(mark, Bound)]
 
 
 def _deeper(annotation: Any) -> Iterator[Bound]:
-    for inner in get_args(annotation):
+    plain, marks = _taken_apart(_plain(annotation))
+    if plain is not annotation:
+        yield from _bounds(marks)
+    for inner in get_args(plain):
         base, marks = _taken_apart(inner)
         yield from _bounds(marks)
         yield from _deeper(base)
 
 
 def _models(annotation: Any, seen: set[Any]) -> Iterator[type[BaseModel]]:
+    annotation = _plain(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation in seen:
             return

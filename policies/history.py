@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from policies.judge import Judged, Proposal
+from policies.judge import Judged, Proposal, of_known_tier
 from policies.plain_text import visible
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode, Risk
+from policies.roster import Reviewers
 
 #: The resource of a veto on a call that named none.
 WHOLE_TOOL = "*"
@@ -98,15 +99,16 @@ def keeping(frozen: Requirement, need: Requirement) -> Requirement:
     return need
 
 
-def still_asked(asked: Requirement, need: Requirement) -> Requirement:
+def still_asked(asked: Requirement, need: Requirement, reviewers: Reviewers) -> Requirement:
     """What a call that people were asked about needs now: where the law would ask nobody by now, one of the same tier.
 
-    So its approval is somebody's, whoever reads of it, and holds when the law asks a person again.
+    So its approval is somebody's, whoever reads of it, and holds when the law asks a person again. Where that tier is
+    gone, it is one of the strictest.
     """
     if need.mode is not Mode.AUTO:
         return need
     why = " ".join(["People were asked about it. By now it would run unasked:", *need.reasons])
-    return _asked(need, why).model_copy(update={"tier": asked.tier, "reviewers": 1})
+    return of_known_tier(reviewers, _asked(need, why).model_copy(update={"tier": asked.tier, "reviewers": 1}))
 
 
 def _following(need: Requirement, why: str, *, tier: str) -> Requirement:

@@ -7,8 +7,10 @@ from pydantic import ValidationError
 
 from policies.arguments import Arguments
 from policies.law import Law
+from policies.money import MONEY_ENDS, total
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode, Risk
+from policies.roster import Reviewers
 from policies.rule import Ask, Facts, NoFacts, Rule, Spend
 from policies.strict_json import ArgumentsRefused, read_json, write_json
 from policies.unjudged import DECIDES, still_forbidden, unjudged
@@ -73,10 +75,25 @@ def _applied(law: Law, rule: Rule, ask: Ask[Any, Any], so_far: Spend, proposal: 
     if wrong:
         refused = still_forbidden(rule.tool, returned, wrong)
         return Judged(refused) if refused else _blind(proposal, f"Its rule returned nonsense ({wrong}){DECIDES}")
-    if returned.tier != STRICTEST_TIER and returned.tier not in law.reviewers.tiers and returned.mode is Mode.HUMAN:
-        why = f"reviewers.toml does not define the tier {returned.tier}{DECIDES}"
-        return Judged(returned.model_copy(update={"tier": STRICTEST_TIER, "reasons": (*returned.reasons, why)}))
-    return Judged(returned)
+    return Judged(of_known_tier(law.reviewers, _with_amount(returned)))
+
+
+def of_known_tier(reviewers: Reviewers, need: Requirement) -> Requirement:
+    """The same of people who exist: where the file does not define its tier (any more), the strictest decides.
+
+    So they do of what runs unasked, should it become a person's; until then nothing is said of it.
+    """
+    if need.tier == STRICTEST_TIER or need.tier in reviewers.tiers or need.mode is Mode.FORBIDDEN:
+        return need
+    why = [f"reviewers.toml does not define the tier {need.tier}{DECIDES}"] if need.mode is Mode.HUMAN else []
+    return need.model_copy(update={"tier": STRICTEST_TIER, "reasons": (*need.reasons, *why)})
+
+
+def _with_amount(returned: Requirement) -> Requirement:
+    """Where `worth` said nothing, personal limits are compared with all that is counted."""
+    if returned.amount is not None or not returned.counts:
+        return returned
+    return returned.worth(total(returned.counts.values()))
 
 
 def _blind(proposal: Proposal, why: str, *, because: str = "no rule") -> Judged:
@@ -107,8 +124,10 @@ def _mixed(returned: Requirement) -> str:
     if mixed:
         return f"the cap {mixed[0]} mixes currencies"
     counted = sorted({amount.currency for amount in returned.counts.values()})
-    if len(counted) > 1 and returned.counts_alone:
+    if returned.amount is None and len(counted) > 1:
         return f"amounts in {' and '.join(counted)} without worth"
+    if returned.amount is None and sum(amount.minor for amount in returned.counts.values()) >= MONEY_ENDS:
+        return "counts that come to more than any amount"
     return ""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, Self
 
-from policies.money import Money, total
+from policies.money import Money
 from policies.risk import Mode, Risk
 from policies.values import Frozen
 
@@ -38,7 +38,8 @@ class Requirement(Frozen):
     """What one call needs. Built by a rule with the verbs below, finished by `policies.evaluate`.
 
     `radius` is what is hurt if this goes wrong (the grouping key of cards); `resources` are the ids it touches;
-    `amount` is what a reviewer's personal limit is compared with; `reasons` are whole sentences.
+    `amount` is what a reviewer's personal limit is compared with: what `worth` says, or else, once it is judged, all
+    that is counted; `reasons` are whole sentences.
     """
 
     radius: str
@@ -74,8 +75,8 @@ class Requirement(Frozen):
     def counting(self, label: str, amount: Money) -> Self:
         """Add to the run's running sum `label`, which later rules read with `so_far.in_run(label)`.
 
-        What is counted, all labels together, is also what personal limits are compared with, unless `worth` says
-        otherwise; it must where labels count different currencies.
+        What is counted, all labels together, is in the end also what personal limits are compared with, unless `worth`
+        says otherwise, before or after; it must where labels count different currencies.
 
         Raises:
             CurrencyMixed: this label counts another currency already. What is forbidden stays so and raises nothing.
@@ -83,16 +84,7 @@ class Requirement(Frozen):
         if self.mode is Mode.FORBIDDEN:
             return self
         counts = {**self.counts, label: self.counts[label] + amount if label in self.counts else amount}
-        alone = self.amount is None or self.counts_alone
-        currency = self.amount.currency if self.amount is not None else amount.currency
-        update = {"counts": counts, "amount": _counted(counts, currency) if alone else self.amount}
-        return self.model_copy(update=update)
-
-    @property
-    def counts_alone(self) -> bool:
-        """Whether personal limits are compared with what is counted, because no `worth` said otherwise."""
-        amount = self.amount
-        return bool(self.counts) and amount is not None and amount == _counted(self.counts, amount.currency)
+        return self.model_copy(update={"counts": counts})
 
     def worth(self, amount: Money) -> Self:
         """Compare reviewers' personal limits with this amount, such as the sum of the whole run."""
@@ -134,12 +126,6 @@ class Requirement(Frozen):
                 " reviewers.toml that holds the people of both."
             )
         return tier
-
-
-def _counted(counts: Mapping[str, Money], currency: str) -> Money | None:
-    """The sum of what is counted in a currency, under all labels."""
-    amounts = [amount for amount in counts.values() if amount.currency == currency]
-    return total(amounts) if amounts else None
 
 
 class Standing(Frozen):

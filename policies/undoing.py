@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from policies.evaluate import Proposal, evaluate
+from policies.judge import of_known_tier
 from policies.law import Law
 from policies.money import Money
 from policies.requirement import STRICTEST_TIER, Requirement
@@ -15,10 +16,11 @@ def undo_requirement(
     """The stricter of what was sealed with the call and what the law asks of it now, on its own.
 
     What its run and others took up before it is in what was sealed. What they took up since, or only asked for, says
-    nothing about this call: it must not lock out whoever could have taken it back a minute ago.
+    nothing about this call: it must not lock out whoever could have taken it back a minute ago. What is forbidden or
+    asks nobody by now may still be taken back, as it was decided.
     """
     (need,) = evaluate(law, [proposal], requester=requester, spent={}, vetoes={}, now=now)
-    return _stricter(decided, need)
+    return _stricter(decided, need) if need.mode is Mode.HUMAN else of_known_tier(law.reviewers, decided)
 
 
 def people_needed(need: Requirement) -> int:
@@ -27,9 +29,6 @@ def people_needed(need: Requirement) -> int:
 
 
 def _stricter(decided: Requirement, need: Requirement) -> Requirement:
-    """What is forbidden or asks nobody by now may still be taken back, as it was decided."""
-    if need.mode is not Mode.HUMAN:
-        return decided
     amount = _higher(decided.amount, need.amount)
     if decided.mode is not Mode.HUMAN:
         return need.model_copy(update={"amount": amount})

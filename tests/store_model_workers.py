@@ -81,8 +81,10 @@ class Model(ModelRun):
             return Outcome.STALE_VERSION
         if call.votes and sight != "fresh":
             return Outcome.STALE_PERSON
-        if len(self.spending() - {key}) >= CAP_HOLDS:
-            return Outcome.CAP_REACHED
+        others = [self.calls[other] for other in self.spending() - {key}]
+        if len(others) >= CAP_HOLDS:
+            sure = [other for other in others if other.state is not State.EXECUTING or other.intended]
+            return Outcome.CAP_REACHED if len(sure) >= CAP_HOLDS else Outcome.CAPS_MOVED
         call.token, call.leased, call.intended = token, True, False
         self.become(call, State.EXECUTING)
         return Outcome.OK

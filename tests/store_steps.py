@@ -137,7 +137,7 @@ class Steps:
 
     def _finish(self, lease: LeaseId) -> Answer:
         generation = self.model.batches[lease[0]].generation
-        return self.store.batches.ask("finish_batch", *lease, generation)
+        return self.store.batches.ask("finish_batch", *lease, generation, 0, 4_000)
 
     def _lease(self, lease: LeaseId) -> BatchLease:
         return BatchLease(batch=lease[0], run=RUN, token=lease[1], epoch=lease[2], generation=0)

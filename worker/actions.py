@@ -48,7 +48,8 @@ class ActionContext:
 
     `facts` is what `check` had found when it was decided, read back from what was sealed: an action that changes
     something by name holds it against what it is about to touch, where nobody can come between, and raises
-    `NothingHappened` when they differ. None for a tool without a check, and for an undo, which has its receipt.
+    `NothingHappened` when they differ. None for a tool without a check or without a rule in force, which alone says
+    how they are read (people may have approved it all the same), and for an undo, which has its receipt.
 
     An undo is an effect with a key of its own; `undoes` is then the key of what it takes back.
     """

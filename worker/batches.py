@@ -7,6 +7,7 @@ import structlog
 
 from approvals import tracing
 from approvals.away import STORE_AWAY
+from approvals.batches import AGAIN_MS
 from approvals.job_time import time_is_over
 from approvals.lifecycle import Cause
 from approvals.models import BatchLease, Call, Run
@@ -22,6 +23,8 @@ from worker.load import Loaded
 
 #: After this long no further effect is begun in the job, so that RQ's limit never falls into one; the rest is woken.
 BEGIN_UNTIL_MS = 60_000
+#: The longest pause before a call that could not be carried out is tried again; an outage may last for hours.
+LATE_MS = 60_000
 
 _log = structlog.get_logger(__name__)
 
@@ -41,20 +44,34 @@ async def execute(deps: Deps, batch_id: str) -> None:
             for call in deps.store.batches.held(batch_id):
                 with _alone(deps, call):
                     _judge_held(deps, loaded, run, lease, call)
-            gate = Gate(deps, loaded, run, lease)
-            until = deps.store.now() + BEGIN_UNTIL_MS
-            for call in _in_order(deps, deps.store.batches.claimable(batch_id)):
-                if deps.store.now() > until:
-                    break
-                passed = Passed.LOST if beat.lost.is_set() else await _taken(gate, call)
-                if passed is Passed.LOST:
-                    break
-    deps.store.batches.finish(lease)
+            became = await _all_taken(Gate(deps, loaded, run, lease), beat)
+    in_vain = lease.in_vain + 1 if Passed.FAILED in became else 0
+    again_ms = AGAIN_MS if Passed.WAITS in became else pause_ms(in_vain)
+    deps.store.batches.finish(lease, in_vain=in_vain, again_ms=again_ms)
+
+
+def pause_ms(in_vain: int) -> int:
+    """How long what is left over waits when so many rounds without a break had a call that could not be carried out."""
+    return min(LATE_MS, AGAIN_MS << max(0, in_vain - 1))
+
+
+async def _all_taken(gate: Gate, beat: Heartbeat) -> set[Passed]:
+    """Everything approved through the gate, as long as there is time and the lease is held; what became of them."""
+    store, became = gate.deps.store, set[Passed]()
+    until = store.now() + BEGIN_UNTIL_MS
+    for call in _in_order(gate.deps, store.batches.claimable(gate.lease.batch)):
+        if store.now() > until:
+            return became | {Passed.WAITS}
+        passed = Passed.LOST if beat.lost.is_set() else await _taken(gate, call)
+        became.add(passed)
+        if passed is Passed.LOST:
+            break
+    return became
 
 
 async def _taken(gate: Gate, call: Call) -> Passed:
     """One call through the gate, as a span of its run's trace."""
-    passed = Passed.WAITS
+    passed = Passed.FAILED
     span = tracing.span("call.effect", run=call.run, batch=call.batch, call=call.key, tool=call.tool)
     with _alone(gate.deps, call), span as told:
         passed = await gate.take(call)

@@ -18,7 +18,7 @@ from approvals.alert_webhook import AlertWebhook
 from approvals.anchoring import Anchoring
 from approvals.anchors import Signer
 from approvals.awaiting import Start
-from approvals.drain import drain_once
+from approvals.drain import drain_through
 from approvals.errors import ApprovalsError
 from approvals.findings import report
 from approvals.health import Health
@@ -180,7 +180,7 @@ def build_clock(found: Prepared) -> Clock:
         ApprovalsError: Redis cannot be used.
     """
     opened = open_store(found.settings, tenant=found.tenant)
-    door = LedgerDoor(found.settings.ledger_url)
+    door = LedgerDoor(found.settings.ledger_url, opened.store)
     key = found.settings.anchor_key
     signer = Signer.of(opened.vault, key.get_secret_value() if key else None)
 
@@ -194,7 +194,7 @@ def build_clock(found: Prepared) -> Clock:
     weekly = Weekly(opened.store, door, found.law.deadlines.zone, secrets.token_hex(8), opened.store.now)
     ops_channel = found.settings.ops_channel_of(found.law.reviewers)
     wanted = found.settings.weekly_report and ops_channel is not None
-    drains: list[Callable[[], int]] = [lambda: drain_once(opened.store, door()), anchor]
+    drains: list[Callable[[], int]] = [lambda: drain_through(opened.store, door), anchor]
     drains += [weekly] if wanted else []
     drains += [CanaryClock(opened.store, found.law, opened.store.canaries.draw, opened.store.now)]
     return Clock(opened.store, opened.queue, drains=drains, law=found.law)

@@ -13,6 +13,8 @@ from policies.risk import Mode
 from policies.strict_json import write_json
 
 _UNTOLD = "What the call rests on can no longer be told"
+_TOLD_NOW = "What the call rests on can be told now"
+_ANSWERS = "Its check failed when people were asked, and answers now"
 _NO_PREVIEW = "There is no preview of it any more, only its arguments as they are"
 _ANOTHER_TOOL = "The tool was changed since it was proposed"
 _TOO_LONG = "It is too long to be read in full now, so nobody can approve it"
@@ -51,9 +53,11 @@ def _masks(old: CallContent, new: CallContent) -> Masks:
 
 
 def _told(lines: list[str], old: CallContent, new: CallContent, masks: Masks) -> list[str]:
-    """These sentences and a new problem, each once, without what is known to be personal: they go to the ledger."""
+    """These and a problem that came or went, each once, without what is known to be personal: the ledger keeps them."""
     if new.problem and new.problem != old.problem:
         lines = [*lines, new.problem]
+    if old.problem and not new.problem:
+        lines = [*lines, _ANSWERS]
     if not lines:
         return []
     return list(dict.fromkeys(masks.scrub("\0".join(lines)).split("\0")))  # one pass: there may be thousands of both
@@ -62,7 +66,7 @@ def _told(lines: list[str], old: CallContent, new: CallContent, masks: Masks) ->
 def _rows(old: CallContent, new: CallContent, masks: Masks) -> list[str]:
     before, after = old.preview.precondition, new.preview.precondition
     if before is None or after is None:
-        return [] if before is after else [_UNTOLD]
+        return [] if before is after else [_TOLD_NOW if before is None else _UNTOLD]
     lines = before.difference(after, masks)
     if before.sentence != after.sentence:
         lines.append(f"{before.sentence} -> {after.sentence}")

@@ -1,7 +1,6 @@
 """The executor's door: claim, look again, intend, run, record. The only place where an effect can happen, once."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -24,7 +23,7 @@ from worker.deps import Deps
 from worker.door import Door, Reading
 from worker.drift import difference
 from worker.heartbeat import LEASE_MS, Heartbeat
-from worker.judging import Looked, described, judge, look, sealed_facts, stored
+from worker.judging import Looked, described, judge, look, preview_failed, sealed_facts, stored
 from worker.load import Loaded
 from worker.looking import LONGEST_S
 from worker.recheck import Authority, Standing, authority, stricter
@@ -40,6 +39,7 @@ class Passed(StrEnum):
     ENDED = "ended"  # refused, lapsed
     RETURNED = "returned"  # back to review
     WAITS = "waits"  # frozen, or nobody knows whether the approvers still exist
+    FAILED = "failed"  # the team's code raised, or gave no answer; only said by the batch
     LOST = "lost"  # the batch belongs to another worker now
     MOVED = "moved"  # others took from a cap since it was judged; only between its tries
 
@@ -84,7 +84,9 @@ class Gate:
             return await self._revoke(call, door, why)
         return Passed.WAITS if seen.standing is Standing.STALE else await self._claim(call, door, seen, read)
 
-    async def _claim(self, call: Call, door: Door, seen: Authority, read: Mapping[str, int]) -> Passed:
+    async def _claim(self, call: Call, door: Door, seen: Authority, read: dict[str, int]) -> Passed:
+        if self.lease.in_vain:  # nothing is claimed and told, and no cap is held, for a look that may fail again
+            await self._as_it_is_now(call, door)
         effects, token, day = self.deps.store.effects, self.deps.token(), self._day()
         answer, claim = effects.claim(
             call.key,
@@ -99,17 +101,17 @@ class Gate:
         if claim is None:
             return self._not_claimed(call, answer.outcome, answer.detail)
         with Heartbeat(lambda: effects.renew(claim, ttl_ms=LEASE_MS)):
-            return await self._claimed(call, door, claim)
+            return await self._claimed(call, door, claim, read)
 
-    async def _claimed(self, call: Call, door: Door, claim: Claim) -> Passed:
+    async def _claimed(self, call: Call, door: Door, claim: Claim, read: dict[str, int]) -> Passed:
         effects = self.deps.store.effects
         intended = False
         try:
-            looked, content = await self._as_it_is_now(call, door)
+            looked, content = await self._as_it_is_now(call, door, read)
             if looked.kind == "arguments" or content.requirement.mode is Mode.FORBIDDEN:
                 effects.unclaim(call.key, token=claim.token)
                 return self._refuse(call, Cause.POLICY, looked.problem or " ".join(content.requirement.reasons))
-            changed = difference(call.content, content)
+            changed = _more_than_approved(call.content, content)
             if changed:
                 return self._release(call, claim, content, changed)
             reading = door.exactly(call.content.arguments)  # a preview may have changed what it was handed
@@ -150,29 +152,33 @@ class Gate:
         )
         await attempt(effect, ends, what="tool", call=call, timeout_s=door.timeout_s)
 
-    async def _as_it_is_now(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
-        """The sealed arguments, looked up and judged again.
+    async def _as_it_is_now(
+        self, call: Call, door: Door, read: dict[str, int] | None = None
+    ) -> tuple[Looked, CallContent]:
+        """The sealed arguments, looked up and judged again; by the caps of the claim, where `read` tells them.
 
         Raises:
-            NoAnswer: its check failed, or it or the preview gave none in time.
+            NoAnswer: its check or preview failed, or gave none in time.
             JobTimeout: the job's time is over. Where the look itself had used up its own, ops is told.
         """
         clock = asyncio.get_running_loop()
         until = clock.time() + LONGEST_S
         try:
-            return await bounded(self._looked_up(call, door), seconds=LONGEST_S, what="its check or preview")
+            return await bounded(self._looked_up(call, door, read), seconds=LONGEST_S, what="its check or preview")
         except JobTimeout:
             if clock.time() > until:  # it blocks the event loop, which only the job's alarm can end
                 self._alarm(call, "gate", "gate_failed", f"The check or preview of {call.tool} blocked the worker.")
             raise
 
-    async def _looked_up(self, call: Call, door: Door) -> tuple[Looked, CallContent]:
+    async def _looked_up(self, call: Call, door: Door, read: dict[str, int] | None) -> tuple[Looked, CallContent]:
         looked = await look(call.key, door, call.content, requester=self.run.requester)
         if looked.kind == "facts":  # without them there is no telling what the rule would limit or forbid
             raise NoAnswer((looked.problem or "its check failed").removesuffix("."))
-        need, asked = self._judge(call, looked), call.content.requirement
-        need = still_asked(asked, need) if asked.mode is Mode.HUMAN else need
+        need, asked = self._judge(call, looked, read), call.content.requirement
+        need = still_asked(asked, need, self.deps.law.reviewers) if asked.mode is Mode.HUMAN else need
         content = await described(looked, need, agent_version=self.loaded.version)
+        if preview_failed(looked, need, content) and not call.content.preview.generic:
+            raise NoAnswer("its preview failed")
         kept = {"reason": call.content.reason, "lookups": call.content.lookups}
         return looked, content.model_copy(update=kept)
 
@@ -247,6 +253,12 @@ def _ask_again_because(call: Call, door: Door, need: Requirement, seen: Authorit
     return stricter(call.content.requirement, need) or (seen.sentence if seen.standing is Standing.LOST else None)
 
 
+def _more_than_approved(old: CallContent, new: CallContent) -> list[str]:
+    """What people did not know of or decide: a law that asks for more by what was looked up, and what has changed."""
+    more = stricter(old.requirement, new.requirement)
+    return [*([more] if more else []), *difference(old, new)]
+
+
 def judge_again(
     deps: Deps,
     run: Run,
@@ -258,7 +270,7 @@ def judge_again(
 ) -> Requirement:
     """What the law asks of one call now, beside everything else the run has taken up.
 
-    `read` is filled with what it looked at of caps, by place.
+    `read` is filled with what it looked at of caps, by place; what it holds already is taken as still so.
     """
     spent = dict(deps.store.runs.counts(run.id))
     for label, amount in call.content.requirement.counts.items():  # counted in the store already

@@ -113,7 +113,7 @@ def stored(key: str, door: Door, content: CallContent, *, requester: str) -> Loo
 
 
 def sealed_facts(door: Door, content: CallContent) -> Facts | None:
-    """What the check found, as it was sealed; None for a tool without a check.
+    """What the check found, as it was sealed; None for a tool without a check, or whose rule is gone.
 
     Raises:
         ArgumentsRefused: the stored facts do not fit the rule any more.
@@ -178,6 +178,13 @@ async def described(
         problem=looked.problem,
         personal=personal_pointers(looked.reading.args) if looked.reading and looked.reading.args else (),
     )
+
+
+def preview_failed(looked: Looked, need: Requirement, content: CallContent) -> bool:
+    """Whether `content`, which was described by `looked` and `need`, lacks the preview that its action has."""
+    has_one = looked.door.action is not None and looked.door.action.preview is not None
+    wanted = has_one and looked.problem is None and need.mode is not Mode.FORBIDDEN
+    return wanted and content.preview.generic
 
 
 async def _preview(looked: Looked, need: Requirement, patience: Patience | None) -> tuple[Preview, str | None]:

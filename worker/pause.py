@@ -54,15 +54,24 @@ def asked(interruptions: Sequence[Any], watch: Watch) -> list[Asked]:
 
 
 async def pause_write(
-    deps: Deps, loaded: Loaded, run: Run, calls: Sequence[Asked], saved: Saved, *, watch: Watch, read: tuple[str, ...]
+    deps: Deps,
+    loaded: Loaded,
+    run: Run,
+    calls: Sequence[Asked],
+    saved: Saved,
+    *,
+    watch: Watch,
+    read: tuple[str, ...],
+    patience: Patience,
 ) -> PauseWrite:
     """Everything that must be stored for one pause. `read` tells what the agent looked up before.
+
+    `patience` is that of the whole pause, however often it is written.
 
     Raises:
         ResumeRefused: a tool asked for approval that was not loaded as gated.
     """
     keyed = {deps.store.new_id("call"): call for call in calls}
-    patience = Patience()
     turn = [await _looked(loaded, run, key, call, patience) for key, call in keyed.items()]
     corrections = deps.store.vetoes.corrections_of_thread(run.channel, run.thread_ts)
     needs = _needs(deps, run, turn, corrections)

@@ -1,11 +1,12 @@
 """Whether an approval still carries: the law now, and the authority of those who gave it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from approvals.models import Call, Decision
 from approvals.store import Store
+from policies.judge import of_known_tier
 from policies.money import Money
 from policies.person import Person
 from policies.requirement import STRICTEST_TIER, Requirement, Spending
@@ -45,7 +46,7 @@ def authority(store: Store, reviewers: Reviewers, call: Call, need: Requirement,
 
     `need` is what the law says now; where it asks for less than when people decided, they are held to that.
     """
-    need = _at_least(call.content.requirement, need)
+    need = _at_least(call.content.requirement, need, reviewers)
     people: list[Person] = []
     now = store.now()
     for decision in approvals_of(call):
@@ -61,10 +62,10 @@ def authority(store: Store, reviewers: Reviewers, call: Call, need: Requirement,
     return Authority(Standing.ENTITLED, tuple(people))
 
 
-def _at_least(decided: Requirement, need: Requirement) -> Requirement:
+def _at_least(decided: Requirement, need: Requirement, reviewers: Reviewers) -> Requirement:
     """The tier of now, but never a lower one than the strictest that was asked. A looser law changes nothing."""
     if need.mode is Mode.AUTO:
-        return decided
+        return of_known_tier(reviewers, decided)
     return need.model_copy(update={"tier": STRICTEST_TIER}) if decided.tier == STRICTEST_TIER else need
 
 
@@ -83,18 +84,31 @@ def stricter(old: Requirement, new: Requirement) -> str | None:
 
 def _lower_cap(old: Sequence[Spending], new: Sequence[Spending]) -> str | None:
     """The claim reserves what was sealed, so whatever the law takes from another place, or more of, is stricter."""
-    sealed = {place: (amount, limit) for spending in old for place, amount, limit in _taken(spending)}
-    for spending in new:
-        for place, amount, limit in _taken(spending):
-            before = sealed.get(place)
-            if before is None or limit < before[1]:
-                return f"The limit on {spending.cap} is now {limit}."
-            if amount > before[0]:
-                return f"It now takes {amount} from the limit on {spending.cap}."
+    sealed = _taken(old)
+    for place, (amount, limit) in _taken(new).items():
+        before = sealed.get(place)
+        if before is None or limit < before[1]:
+            return f"The limit on {place.cap} is now {limit}."
+        if amount > before[0]:
+            return f"It now takes {amount} from the limit on {place.cap}."
     return None
 
 
-def _taken(spending: Spending) -> Iterator[tuple[tuple[str, str, str, str], Money, Money]]:
-    """Where each amount is taken from, the amount, and the limit there."""
-    for key, amount in spending.amounts.items():
-        yield (spending.cap, amount.currency, spending.window, key), amount, spending.limit
+class _Place(NamedTuple):
+    """Where an amount is taken from."""
+
+    cap: str
+    currency: str
+    window: str
+    key: str
+
+
+def _taken(spends: Sequence[Spending]) -> dict[_Place, tuple[Money, Money]]:
+    """What is taken from each place, and the limit there: both amounts under the lower limit, as it is reserved."""
+    taken: dict[_Place, tuple[Money, Money]] = {}
+    for spending in spends:
+        for key, amount in spending.amounts.items():
+            place = _Place(spending.cap, amount.currency, spending.window, key)
+            before = taken.get(place)
+            taken[place] = (before[0] + amount, min(before[1], spending.limit)) if before else (amount, spending.limit)
+    return taken

@@ -14,6 +14,10 @@ from worker.door import Door, receipt
 JOB = "reconcile_call"
 #: A provider that could not be asked is asked again, at the earliest and at the latest after so long.
 SOON_MS, LATE_MS = 5_000, 300_000
+#: How what a provider said begins, behind why nobody knows.
+_ASKED = "The provider was asked: "
+CANNOT_TELL = f"{_ASKED}it cannot tell."
+_HOUR_S = 3600
 
 _log = structlog.get_logger(__name__)
 
@@ -39,8 +43,11 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
         found = await reconcile_with(call.idempotency_key, args) if reconcile_with else None
     except JobTimeout:
         raise
-    except (ArgumentsRefused, CannotTell):  # a tool that changed would answer about something else
+    except ArgumentsRefused:  # a tool that changed would answer about something else
         _ask_ops(deps, call)
+        return
+    except CannotTell:
+        _ask_ops(deps, call, CANNOT_TELL)
         return
     # A boundary: the provider may be down for the very reason that made the call unknown.
     except Exception as error:  # noqa: BLE001
@@ -56,15 +63,16 @@ async def _ask(deps: Deps, call: Call, door: Door) -> None:
     if wait_ms > 0:  # "not found" says nothing before it can have come to an end
         deps.store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return
-    if may_have_forgotten(deps.store, door, begun=call.claimed_at or 0):
-        _ask_ops(deps, call)
+    told = forgotten(deps.store, door, begun=call.claimed_at or 0)
+    if told is not None:
+        _ask_ops(deps, call, told)
         return
     deps.store.effects.settle(call.key, happened=False, by="reconcile", reason="The provider does not have it.")
 
 
-def _ask_ops(deps: Deps, call: Call) -> None:
-    """The tool will never tell. The deadline stands for a worker that is lost before this."""
-    deps.store.effects.alert_unknown(call.key)
+def _ask_ops(deps: Deps, call: Call, told: str | None = None) -> None:
+    """The tool will never tell; `told` is what it said. The deadline stands for a worker that is lost before this."""
+    deps.store.effects.alert_unknown(call.key, reason=saying_too(call.reason, told) if told else "")
     deps.store.wakeups.drop(JOB, call.key)
 
 
@@ -73,10 +81,28 @@ def again_ms(call: Call, now: int) -> int:
     return min(LATE_MS, max(SOON_MS, now - (call.claimed_at or now)))
 
 
-def may_have_forgotten(store: Store, door: Door, *, begun: int) -> bool:
-    """Whether "not found" says nothing any more about what was begun then: its provider may have dropped the key."""
+def forgotten(store: Store, door: Door, *, begun: int) -> str | None:
+    """What ops reads where "not found" says nothing any more about what was begun then: its key may be dropped there.
+
+    None while it says that it did not happen.
+    """
     remembers_s = door.action.remembers_s if door.action else None
-    return remembers_s is not None and store.now() - begun > remembers_s * 1000
+    if remembers_s is not None and store.now() - begun > remembers_s * 1000:
+        return forgot(remembers_s)
+    return None
+
+
+def forgot(remembers_s: float) -> str:
+    """That what was begun so long ago is not found."""
+    number, unit = (remembers_s / 3600, "hour") if remembers_s >= _HOUR_S else (remembers_s / 60, "minute")
+    span = f"{number:.4g} {unit}{'' if number == 1 else 's'}"
+    return f"{_ASKED}it does not have it, but it was begun more than {span} ago and may be forgotten there."
+
+
+def saying_too(reason: str | None, told: str) -> str:
+    """Why the outcome is unknown, with what the provider says by now instead of what it said before."""
+    why = (reason or "").partition(_ASKED)[0].strip().rstrip(".")
+    return f"{why}. {told}" if why else told
 
 
 def still_at_work_ms(store: Store, subject: str, until: int | None) -> int:

@@ -34,7 +34,8 @@ async def refresh(deps: Deps, key: str) -> None:
             return
         patience = Patience()
         looked = await look(key, door, call.content, requester=run.requester, patience=patience)
-        need = still_asked(call.content.requirement, judge_again(deps, run, call, looked, vetoes={}))
+        judged = judge_again(deps, run, call, looked, vetoes={})
+        need = still_asked(call.content.requirement, judged, deps.law.reviewers)
         content = await described(looked, need, agent_version=loaded.version, patience=patience)
     changed = kept_difference(call.content, content)
     told = content.model_copy(

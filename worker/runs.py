@@ -15,6 +15,7 @@ from approvals.models import Run, RunLease
 from approvals.outcomes import Outcome
 from approvals.queue import JobTimeout
 from approvals.storable import whole_text
+from worker.bounded import Patience
 from worker.deps import Deps
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
@@ -117,8 +118,9 @@ async def _pause(  # noqa: PLR0917 - one pause
     read: tuple[str, ...],
 ) -> None:
     """Write the pause; once more when another run has asked the same people in between."""
+    patience = Patience()  # for all tries together, so that they fit into one job
     for _ in range(PAUSE_TRIES):
-        write = await pause_write(deps, loaded, run, calls, saved, watch=watch, read=read)
+        write = await pause_write(deps, loaded, run, calls, saved, watch=watch, read=read, patience=patience)
         differences = beside(deps, run, write)
         answer = deps.store.runs.pause(lease, write)
         if answer.outcome is not Outcome.CAP_REACHED:

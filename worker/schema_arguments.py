@@ -1,7 +1,10 @@
 """Arguments of a tool that has a JSON schema and no argument model, read as strictly as the schema allows."""
 
 import copy
+import re
+from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -17,6 +20,7 @@ from policies.strict_json import step
 _BELOW = ("properties", "patternProperties", "prefixItems", "items", "additionalProperties")
 _SAME = ("$defs", "definitions", "dependentSchemas", "allOf", "anyOf", "oneOf", "if", "then", "else")
 _BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_DECIMAL = re.compile(r"Decimal\('([^']*)'\)")
 _LOSES = "is {number}, of which the tool would not get every digit; give it fewer, or as text where it takes text"
 
 
@@ -30,7 +34,7 @@ def read_by_schema(raw: str, schema: dict[str, Any]) -> dict[str, Any]:
     value = read_json(raw)
     if not isinstance(value, dict):
         raise ArgumentsRefused("", "The arguments must be a JSON object with named fields.")
-    for error in _validator(_closed(schema, schema)).iter_errors(value):
+    for error in _validator(_closed(_exact(schema), schema)).iter_errors(value):
         pointer = ""
         for name in error.absolute_path:
             pointer = step(pointer, name)
@@ -49,13 +53,30 @@ def _what(error: ValidationError) -> str:
         return _LOSES.format(number=str(error.instance)[:40])
     if error.validator == "unevaluatedProperties":
         return f"has a field that the tool does not take: {error.message[:200]}"
-    return f"does not fit: {error.message[:200]}"
+    message = _DECIMAL.sub(r"\g<1>", error.message)
+    return f"does not fit: {message[:200]}"
 
 
 def _validator(schema: dict[str, Any]) -> Validator:
     checker: TypeChecker = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, found: _survives(found))
-    made: Validator = extend(Draft202012Validator, type_checker=checker)(schema)  # type: ignore[no-untyped-call]
+    own = {"multipleOf": _multiple_of}
+    made: Validator = extend(Draft202012Validator, own, type_checker=checker)(schema)  # type: ignore[no-untyped-call]
     return made
+
+
+def _multiple_of(validator: Validator, of: Any, found: Any, _: Any) -> Iterator[ValidationError]:
+    """In fractions, since the digits of a decimal's quotient come to an end."""
+    if validator.is_type(found, "number") and (Fraction(found) / Fraction(of)).denominator != 1:
+        yield ValidationError(f"{found} is not a multiple of {of}")
+
+
+def _exact(schema: Any) -> Any:
+    """The schema with the decimals that it was written in, as the arguments are read: a float is near them only."""
+    if isinstance(schema, dict):
+        return {name: _exact(inner) for name, inner in schema.items()}
+    if isinstance(schema, list):
+        return [_exact(inner) for inner in schema]
+    return Decimal(repr(schema)) if isinstance(schema, float) else schema
 
 
 def _closed(schema: Any, root: dict[str, Any], *, same: bool = False) -> Any:

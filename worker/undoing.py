@@ -19,7 +19,7 @@ from worker.door import Door, receipt
 from worker.heartbeat import LEASE_MS, Heartbeat
 from worker.load import Loaded
 from worker.recheck import Standing
-from worker.reconcile import may_have_forgotten, still_at_work_ms
+from worker.reconcile import CANNOT_TELL, forgotten, saying_too, still_at_work_ms
 from worker.undo_authority import UndoAuthority, undo_authority
 
 JOB = "undo_call"
@@ -178,8 +178,11 @@ async def _reconcile(deps: Deps, run: Run, call: Call, asked: Undo, door: Door |
         found = await look_for(matter.context, matter.arguments(), matter.receipt)
     except JobTimeout:
         raise
-    except (ArgumentsRefused, CannotTell):  # a tool that changed would answer about something else
+    except ArgumentsRefused:  # a tool that changed would answer about something else
         store.wakeups.drop(JOB, call.key)
+        return
+    except CannotTell:
+        _tell_ops(matter, CANNOT_TELL)
         return
     # A boundary: the provider may be down for the very reason that made the undo unknown.
     except Exception as error:  # noqa: BLE001
@@ -190,10 +193,18 @@ async def _reconcile(deps: Deps, run: Run, call: Call, asked: Undo, door: Door |
     if found is None and wait_ms > 0:
         store.wakeups.postpone(JOB, call.key, delay_ms=wait_ms)
         return
-    if found is None and may_have_forgotten(store, door, begun=asked.at):
-        store.wakeups.drop(JOB, call.key)
+    told = forgotten(store, door, begun=asked.at) if found is None else None
+    if told is not None:
+        _tell_ops(matter, told)
         return
     happened = found is not None
     reason = "The provider has taken it back." if happened else "The provider has not taken it back."
-    told = receipt(found) if happened else None
-    store.undos.settle(call, happened=happened, by="reconcile", name="", reason=reason, receipt=told)
+    proof = receipt(found) if happened else None
+    store.undos.settle(call, happened=happened, by="reconcile", name="", reason=reason, receipt=proof)
+
+
+def _tell_ops(matter: _Matter, told: str) -> None:
+    """The tool will never tell, and ops, who has known since it became unknown, reads what it said."""
+    store, undo = matter.deps.store, matter.undo
+    store.undos.alert_unknown(matter.call.key, attempt=undo.token, reason=saying_too(undo.reason, told))
+    store.wakeups.drop(JOB, matter.call.key)

@@ -126,14 +126,17 @@ local function withdraw_if_cancelled(c)
   if r.cancelled_by then withdraw(c, r.cancelled_by, r.cancelled_name or r.cancelled_by) end
 end
 
--- Back to approved before any intent: nothing happened, the batch is taken up again.
-local function unclaim(c, reason)
+-- Back to approved before any intent: nothing happened. The batch is taken up again at once; `quietly`, when whoever
+-- holds it finds the call left over on giving it back.
+local function unclaim(c, reason, quietly)
   record_call('unclaimed', c, 'reason', reason)
   exec('HDEL', key.call(c.id), 'token', 'lease_until', 'claimed_at')
   become(c, 'approved', 'last_token', c.token)
   set_deadline('lapse', c.id, c.execute_by)
-  exec('HINCRBY', key.batch(c.batch), 'generation', 1)
-  wake('execute_batch', c.batch)
+  if not quietly then
+    exec('HINCRBY', key.batch(c.batch), 'generation', 1)
+    wake('execute_batch', c.batch)
+  end
   withdraw_if_cancelled(c)
   return { 'ok' }
 end

@@ -1,5 +1,5 @@
--- Prelude 7 of 7: whether a worker finds something to do, how long people waited for it, what it gives back and what it
--- proves too late.
+-- Prelude 7 of 7: whether a worker finds something to do, what holds its caps for good, how long people waited for it,
+-- what it gives back and what it proves too late.
 -- Versions of a call that nobody was asked about: when it is different each time, it is not left to itself for ever.
 local MOST_UNASKED = 10
 
@@ -13,6 +13,17 @@ local function has_work(batch)
     if open or (c.state == 'proposed' and judged) then return true end
   end
   return false
+end
+
+-- What is held of a cap, but for calls that were claimed and are only looked at so far: they may never run.
+local function surely_held(place)
+  local sum, held = 0, exec('HGETALL', place)
+  for n = 1, #held, 2 do
+    local other = read(key.call(held[n]), { 'state', 'intended' })
+    local looked_at = other.state == 'executing' and not other.intended
+    if not looked_at then sum = sum + held[n + 1] end
+  end
+  return sum
 end
 
 -- From the click that made the call claimable, the last of its batch, to the receipt. Nobody clicked for an auto call.

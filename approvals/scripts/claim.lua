@@ -39,6 +39,7 @@ for i = 1, tonumber(arg()) do
   local take = { place = arg(), minor = arg(), limit = arg(), cap = arg(), key = arg() }
   local used = held_by_others(take.place, c.id)
   if used + take.minor > tonumber(take.limit) then
+    if surely_held(take.place) + take.minor <= tonumber(take.limit) then return { 'caps_moved' } end
     return { 'cap_reached', 'cap', take.cap, 'key', take.key, 'limit', take.limit, 'used', int(used) }
   end
   takes[i] = take

@@ -9,4 +9,5 @@ if c.state == 'approved' and c.last_token == token then return { 'repeated' } en
 if c.state ~= 'executing' or c.intended then return { 'wrong_state', 'state', c.state } end
 if token ~= c.token and (token ~= '' or tonumber(c.lease_until) > NOW) then return { 'lease_lost' } end
 
-return unclaim(c, '')
+local held_until = tonumber(exec('HGET', key.batch(c.batch), 'lease_until') or 0)
+return unclaim(c, '', token == c.token and held_until > NOW)

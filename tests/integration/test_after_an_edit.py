@@ -12,7 +12,7 @@ from bot.outcome import render_outcome
 from bot.who_words import so_far
 from policies.requirement import STRICTEST_TIER, Requirement
 from policies.risk import Mode
-from workshop import Line, Ship, Workshop, saying, shipping
+from workshop import ANA, BEN, REVIEWERS, Line, Ship, Workshop, a_law, saying, shipping
 
 FOLLOWS = "It follows an edit. Ana edited ship before: cup count: 3 -> 2"
 
@@ -143,6 +143,29 @@ def test_what_comes_back_to_its_card_is_asked_of_a_person_also_where_it_would_ru
     asked = call.content.requirement
     assert (call.state, asked.mode, asked.tier, asked.reviewers) == (State.PENDING_REVIEW, Mode.HUMAN, tier, 1)
     assert workshop.decide(call, by="U0BEN").detail["verdict"] == "approved"
+    workshop.execute()
+    assert [done[1] for done in workshop.shop.done] == [{"cup": 3}]
+
+
+@pytest.mark.parametrize("by", [ANA, BEN])
+def test_where_the_tier_that_was_asked_is_gone_the_strictest_is_asked_and_told_why(workshop: Workshop, by: str) -> None:
+    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
+    need = Requirement(radius="stock of ann", resources=("cup",))
+    judge_by(workshop, need.needs("desk"))
+    workshop.start()
+    (call,) = workshop.calls()
+    assert workshop.decide(call, by=by).ok
+    workshop.law = replace(workshop.law, reviewers=a_law(reviewers=REVIEWERS.replace("desk", "bench")).reviewers)
+    judge_by(workshop, need.auto_when(True, "All is well."))
+    workshop.shop.stock["cup"] = 40
+    workshop.execute()
+    (call,) = workshop.calls()
+    asked = call.content.requirement
+    assert (call.state, asked.mode, asked.tier) == (State.PENDING_REVIEW, Mode.HUMAN, STRICTEST_TIER)
+    assert asked.reasons[1:] == ("reviewers.toml does not define the tier desk, so the strictest tier decides.",)
+    lost = [line for line in call.content.previous if "may not decide this any more" in line]
+    assert len(lost) == (by == ANA), "Ben is of the strictest tier"
+    assert workshop.decide(call, by=BEN).detail["verdict"] == "approved"
     workshop.execute()
     assert [done[1] for done in workshop.shop.done] == [{"cup": 3}]
 

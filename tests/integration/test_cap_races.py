@@ -16,7 +16,7 @@ import redis
 from approvals.caps import reservations
 from approvals.lifecycle import Cause, State
 from approvals.store import Store
-from builders import a_store, approve
+from builders import a_store, approve, claim, lease_batch
 from policies.money import Money, eur
 from policies.requirement import Requirement
 from worker import batches
@@ -106,6 +106,8 @@ def race(store: Store, workshop: Workshop, ids: list[str]) -> None:
         thread.start()
     for thread in threads:
         thread.join(30)
+    for batch in ids:  # what met a claim that was not sure to run yet is tried again
+        asyncio.run(batches.execute(workshop.deps, batch))
 
 
 @pytest.mark.parametrize("cap", [name for name, (_, window) in CAPS.items() if window == "day"])
@@ -226,3 +228,58 @@ def test_a_rule_that_looks_at_no_day_is_not_held_up_by_others(redis_client: redi
     others = [partial(redis_client.hset, place, f"other_{number}", 1) for number in range(20)]
     execute_meeting(workshop, one, *others)
     assert (len(workshop.shop.done), redis_client.hlen(place)) == (1, 2)
+
+
+def approved_twice(redis_client: redis.Redis) -> tuple[Workshop, str, str]:
+    """Two approved calls of two runs that are together over the cap of the day; their batches."""
+    workshop = Workshop(a_store(redis_client), redis_client)
+    capped(workshop, "of the whole workspace and day", limit=eur(5))
+    one, two = two_runs(workshop, 3)
+    for run, batch in (("run_1", one), ("run_2", two)):
+        assert workshop.store.batches.record_posted(batch, channel="C0PAY", ts=f"{run[-1]}.1").ok
+        assert approve(workshop.store, workshop.calls(run)[0].key, by=BEN).ok
+    return workshop, one, two
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_call_that_is_only_looked_at_refuses_no_other_for_good(redis_client: redis.Redis, runs: bool) -> None:  # noqa: FBT001
+    workshop, one, _ = approved_twice(redis_client)
+    (first,), effects = workshop.calls("run_1"), workshop.store.effects
+    day = place_of(workshop).rpartition(":day-")[2]
+    taken = claim(workshop.store, lease_batch(workshop.store, one), first.key, people=(BEN,), day=day)
+    workshop.execute("run_2")
+    assert (workshop.calls("run_2")[0].state, workshop.shop.done) == (State.APPROVED, [])
+    assert (effects.intend(taken) if runs else effects.unclaim(first.key, token=taken.token)).ok
+    workshop.execute("run_2")
+    (second,) = workshop.calls("run_2")
+    assert (second.state, second.cause) == ((State.REJECTED, Cause.CAP) if runs else (State.SUCCEEDED, None))
+
+
+def test_what_others_hold_for_sure_refuses_at_once_although_another_call_is_looked_at(
+    redis_client: redis.Redis,
+) -> None:
+    workshop, one, _ = approved_twice(redis_client)
+    (first,), place = workshop.calls("run_1"), place_of(workshop)
+    day = place.rpartition(":day-")[2]
+    claim(workshop.store, lease_batch(workshop.store, one), first.key, people=(BEN,), day=day)
+    redis_client.hset(place, "call_of_yesterday", 300)
+    workshop.execute("run_2")
+    assert workshop.calls("run_2")[0].cause is Cause.CAP
+
+
+def test_what_others_take_after_a_claim_sends_nothing_back_that_was_judged_before_them(
+    redis_client: redis.Redis,
+) -> None:
+    workshop = Workshop(a_store(redis_client), redis_client)
+    little_today(workshop)
+    one, _ = two_runs(workshop, 5)
+    place = place_of(workshop)
+
+    class Owners(dict[str, str]):
+        def __getitem__(self, item: str) -> str:  # the check looks here, under the claim
+            redis_client.hset(place, "call_of_another", 1_000)
+            return super().__getitem__(item)
+
+    workshop.shop.owners = Owners(workshop.shop.owners)
+    asyncio.run(batches.execute(workshop.deps, one))
+    assert [done[1] for done in workshop.shop.done] == [{"cup": 5}]

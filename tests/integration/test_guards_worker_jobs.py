@@ -14,6 +14,7 @@ from builders import a_call, a_pause, waking
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
+from worker.bounded import Patience
 from worker.pause import Asked, pause_write
 from worker.runs import SegmentDiscarded, _turn
 from worker.saved import ResumeRefused, Saved
@@ -274,7 +275,9 @@ def test_a_tool_that_was_not_loaded_as_gated_stops_the_pause(workshop: Workshop)
         watch = deps.watch()
         stray = Asked("abcdefgh1", "desk", "made_up", "{}")
         async with deps.loaded("default", watch) as loaded:
-            return await pause_write(deps, loaded, workshop.run(), [stray], Saved(), watch=watch, read=())
+            return await pause_write(
+                deps, loaded, workshop.run(), [stray], Saved(), watch=watch, read=(), patience=Patience()
+            )
 
     with pytest.raises(ResumeRefused, match="made_up"):
         asyncio.run(pause())

@@ -89,6 +89,7 @@ CAP = Spending(cap="parcels", amounts={"ann": eur(3)}, limit=eur(10))
 OF_A_RUN = CAP.model_copy(update={"window": "run"})
 OF_BOB = CAP.model_copy(update={"amounts": {"bob": eur(3)}})
 MORE = CAP.model_copy(update={"amounts": {"ann": eur(4)}})
+LOW = CAP.model_copy(update={"limit": eur(5)})
 
 
 def capped(limit: Money) -> Requirement:
@@ -109,6 +110,11 @@ def capped(limit: Money) -> Requirement:
         (need(spends=(CAP,)), need(spends=(MORE,)), "now takes 4.00 EUR from the limit on parcels"),
         (need(spends=(MORE,)), need(spends=(CAP,)), None),
         (need(spends=(CAP, OF_BOB)), need(spends=(CAP,)), None),
+        (need(spends=(MORE, CAP)), need(spends=(MORE, CAP)), None),
+        (need(spends=(LOW, CAP)), need(spends=(LOW, CAP)), None),
+        (need(spends=(CAP, CAP)), need(spends=(MORE,)), None),
+        (need(spends=(MORE,)), need(spends=(CAP, CAP)), "now takes 6.00 EUR from the limit on parcels"),
+        (need(spends=(CAP, CAP)), need(spends=(LOW, CAP)), "limit on parcels is now 5.00 EUR"),
         (need(), capped(eur(5)), "limit on parcels is now 5.00 EUR"),
         (need(), need(), None),
         (need(reviewers=2), need(), None),

@@ -1,6 +1,7 @@
 """The sample from a request to its effects: real law, real store, real shop; the planner stands in for a model."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,13 @@ import redis
 
 from approvals.lifecycle import Cause, State
 from approvals.models import Decision
+from policies.arguments import Arguments
+from policies.money import eur
+from policies.rules.deploy import Deploy
 from policies.rules.mail import SendEmail
-from policies.rules.refunds import RefundPayments
+from policies.rules.refunds import RefundLine, RefundPayments
 from refund_desk import ALL, BRUNO, OLGA, OMAR, RITA, RefundDesk, a_shop
+from worker.actions import ActionContext, NothingHappened
 from worker.refund_desk.shop.tables import Customer, Payment
 from worker.refund_desk.tools import all_tools
 from worker.refund_desk.tools.mail import look_up_recipients
@@ -153,6 +158,40 @@ def test_a_receipt_is_found_by_its_key_after_the_worker_was_lost(office: RefundD
     office.advance()
     found: Any = asyncio.run(tool.reconcile(call.idempotency_key, args))
     assert [paid.payment_id for paid in found.refunds] == ["pay_0002", "pay_0003"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "nothing"),
+    [
+        (
+            "refund_payments",
+            RefundPayments(lines=[RefundLine(payment_id="pay_0002", amount=eur(29))], reason="goodwill"),
+            "Nothing was refunded.",
+        ),
+        ("send_email", SendEmail(recipients=["cus_0001"], subject="S", body="B"), "No mail was sent."),
+        ("deploy", Deploy(manifest_id="dep_0042", environment="production"), "Nothing was deployed."),
+    ],
+)
+def test_a_tool_whose_rule_was_taken_away_does_nothing_since_nobody_can_read_what_was_sealed(
+    office: RefundDesk, tool: str, args: Arguments, nothing: str
+) -> None:
+    effect = next(found for found in all_tools() if found.name == tool).run_effect
+    with pytest.raises(NothingHappened) as refused:
+        asyncio.run(effect(ActionContext("run_1", "call_1", "key_1", RITA, "T0000HOME"), args))
+    assert str(refused.value) == f"No rule covers {tool}, so what was looked up for it cannot be compared. {nothing}"
+    done = office.effects()
+    assert (done.refunds, done.mails, done.deployments) == ([], [], [])
+
+
+def test_a_refund_that_no_rule_covers_any_more_fails_instead_of_being_unknown(office: RefundDesk) -> None:
+    rules = {name: rule for name, rule in office.law.rules.items() if name != "refund_payments"}
+    office.law = replace(office.law, rules=rules)
+    office.ask("refund pay_0002")
+    office.decide("refund_payments", "approve", OLGA)
+    office.advance()
+    call = office.of("refund_payments")
+    assert (call.state, office.effects().refunds) == (State.FAILED, [])
+    assert "No rule covers refund_payments" in (call.reason or "")
 
 
 def test_a_customer_is_written_to_by_id_so_that_a_refusal_holds_for_the_address_too(office: RefundDesk) -> None:

@@ -42,14 +42,15 @@ def reserved(client: redis.Redis) -> list[bytes]:
 def test_a_cap_counts_what_others_hold_and_never_the_call_itself(store: Store, redis_client: redis.Redis) -> None:
     calls = [a_call(f"call_{n}", number=n, content=capped(250)) for n in (1, 2, 3)]
     lease = approved(store, *calls)
-    claim(store, lease, "call_1", token="c1")
-    claim(store, lease, "call_2", token="c2")
+    taken = [claim(store, lease, "call_1", token="c1"), claim(store, lease, "call_2", token="c2")]
+    assert try_claim(store, lease, "call_3", token="c3")[0].outcome is Outcome.CAPS_MOVED  # neither runs for sure
+    assert all(store.effects.intend(each).ok for each in taken)
     answer, _ = try_claim(store, lease, "call_3", token="c3")
     expected = {"cap": "per customer", "key": "cus:1 %", "limit": "25000", "used": "20000"}
     assert answer == (Outcome.CAP_REACHED, expected)
     assert loaded(store, "call_3").state is State.APPROVED
     assert try_claim(store, lease, "call_2", token="c2")[0].outcome is Outcome.REPEATED
-    assert store.effects.unclaim("call_1", token="c1").outcome is Outcome.OK
+    assert store.effects.fail(taken[0], reason="nothing happened").outcome is Outcome.OK
     claim(store, lease, "call_3", token="c3")
     assert reserved(redis_client) == [b"10000", b"10000"]
 
@@ -68,7 +69,7 @@ def test_caps_of_a_day_a_run_and_a_currency_are_their_own(store: Store, redis_cl
         a_call("call_4", number=4, content=capped(100)),
     )
     for key in ("call_1", "call_2", "call_3"):
-        claim(store, lease, key, token=key)
+        assert store.effects.intend(claim(store, lease, key, token=key)).ok
     assert try_claim(store, lease, "call_4", token="c4")[0].outcome is Outcome.CAP_REACHED
     assert claim(store, lease, "call_4", token="c4", day="2026-11-30")
     assert len(reserved(redis_client)) == 4

@@ -1,5 +1,6 @@
 """An undo under a law that has changed, and beside what its run did since: bot and worker ask for the same people."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from policies.money import Money
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import Ask, Spend, rule
-from workshop import ANA, BEN, Label, Workshop, a_law, find, function_call, saying, ship
+from workshop import ANA, BEN, REVIEWERS, Label, Workshop, a_law, find, function_call, saying, ship
 
 EACH, MOST = Money(minor=3_000, currency="EUR"), Money(minor=5_000, currency="EUR")
 
@@ -73,6 +74,15 @@ def test_where_the_law_asks_two_by_now_two_can_take_it_back(workshop: Workshop) 
     assert workshop.undo(call, by=ANA).detail == {"state": "wanted", "missing": "1"}
     assert workshop.shop.undone == []
     assert workshop.undo(call, by=BEN).detail["state"] == "asked"
+    assert undo_of(workshop, call) == (UndoState.UNDONE, None)
+
+
+def test_where_the_tier_that_decided_is_gone_the_strictest_takes_it_back(workshop: Workshop) -> None:
+    workshop.law = asking(1)
+    call = labelling(workshop, "cup")
+    unasked = law(lambda ask, so_far: Requirement(radius="labels").auto_when(True, "Small."))  # noqa: ARG005
+    workshop.law = replace(unasked, reviewers=a_law(reviewers=REVIEWERS.replace("desk", "bench")).reviewers)
+    assert workshop.undo(call, by=BEN).ok
     assert undo_of(workshop, call) == (UndoState.UNDONE, None)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from block_rules import all_text, assert_view, controls
 from bot.edit_modal import edit_errors, edit_modal, read_edit, shown_fields
+from bot.errors import Refused
 from bot.ids import Place
 from bot.payloads import Sender, Submission
 from bot.sandbox.validate_view import checked_view
@@ -66,3 +67,10 @@ def test_what_is_left_out_of_a_window_is_neither_read_nor_given_a_sentence() -> 
     )
     assert read_edit(fields, typed) == {"/note": "bye"}
     assert set(edit_errors(fields, {"/lines": "too few"})) == {"arg:/lines/0/amount"}
+
+
+def test_what_is_wrong_with_a_window_that_has_no_input_is_said_in_its_place() -> None:
+    fields = amounts(7)  # whoever saves before choosing a line
+    assert shown_fields(fields) == []
+    with pytest.raises(Refused, match=r"^nothing was changed less is needed$"):
+        edit_errors(fields, {"": "nothing was changed", "/lines": "less is needed"})

@@ -3,7 +3,7 @@
 import textwrap
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NewType
 
 import pytest
 
@@ -79,6 +79,8 @@ INSIDE = "where nobody could edit it. Give the entries a model with a field that
         (list[Annotated[Money, AtMostProposed()]], f"Odd.it bears AtMostProposed inside another type, {INSIDE}"),
         (list[Annotated[str, OneOf("a", "b")]], f"Odd.it bears OneOf inside another type, {INSIDE}"),
         (list[list[Annotated[str, Text(max=5)]]], f"Odd.it bears Text inside another type, {INSIDE}"),
+        (NewType("Note", Annotated[str, Text(max=5)]), f"Odd.it bears Text inside another type, {INSIDE}"),
+        (Annotated[NewType("Rate", Decimal), AtLeast(5)], f"Odd.it bears AtLeast, which marks int only, {ONLY}"),
         (Annotated[str, Text(max=5)] | int, f"Odd.it bears Text inside another type, {INSIDE}"),
         (
             Annotated[list[str] | None, SubsetOfProposed()],
@@ -102,6 +104,26 @@ def test_a_bound_that_would_do_nothing_is_refused(kind: Any, sentence: str) -> N
     with pytest.raises(SchemaRefused) as refused:
         tool_schema(Outer)
     assert str(refused.value) == sentence
+
+
+Note, Cents = NewType("Note", str), NewType("Cents", int)
+ShortNote, Notes = NewType("ShortNote", Note), NewType("Notes", list[str])
+
+
+class Named(Arguments):
+    """Its types have names of their own."""
+
+    note: Annotated[Note, Text(max=10)]
+    short: Annotated[ShortNote, Text(max=5)] | None
+    cents: Annotated[Cents, AtMostProposed()]
+    notes: Annotated[Notes, SubsetOfProposed()]
+
+
+def test_what_a_new_type_names_can_be_edited_as_what_it_is() -> None:
+    assert tool_schema(Named)["required"] == list(Named.model_fields)
+    full = Named(note=Note("x"), short=ShortNote(Note("y")), cents=Cents(5), notes=Notes(["m", "n"]))
+    kinds = [(field.pointer, field.kind) for field in edit_fields(full)]
+    assert kinds == [("/note", "text"), ("/short", "text"), ("/cents", "integer"), ("/notes", "subset")]
 
 
 class Maybe(Arguments):

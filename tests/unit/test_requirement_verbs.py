@@ -6,23 +6,54 @@ import pytest
 
 from lawbook import a_law_of, a_rule, asked, judged
 from policies.arguments import Arguments
-from policies.money import CurrencyMixed, Money, eur
+from policies.money import MONEY_ENDS, CurrencyMixed, Money, eur
 from policies.requirement import STRICTEST_TIER, Requirement, TiersMixed
 from policies.risk import Mode
 
 NEED = Requirement(radius="x")
 USD = Money(minor=100, currency="USD")
+MOST = Money(minor=MONEY_ENDS - 1, currency="EUR")
 
 
 def test_counting_twice_under_one_label_counts_both() -> None:
     need = NEED.counting("refunds", eur(40)).counting("refunds", eur(2))
-    assert (need.counts, need.amount) == ({"refunds": eur(42)}, eur(42))
+    assert need.counts == {"refunds": eur(42)}
 
 
-def test_personal_limits_are_compared_with_everything_that_is_counted() -> None:
-    assert NEED.counting("refunds", eur(40)).counting("fees", eur(2)).amount == eur(42)
-    assert NEED.worth(eur(7)).counting("refunds", eur(40)).counting("refunds", eur(2)).amount == eur(7)
-    assert NEED.counting("refunds", eur(40)).worth(eur(7)).counting("refunds", eur(2)).amount == eur(7)
+class Nothing(Arguments):
+    """Nothing."""
+
+
+def finished(need: Requirement) -> Requirement:
+    """What comes of a rule that returns this."""
+    law = a_law_of(a_rule("pay", Nothing, lambda ask, so_far: need))  # noqa: ARG005
+    (found,) = judged(law, asked("pay", Nothing()))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("need", "amount"),
+    [
+        (NEED.counting("refunds", eur(40)).counting("fees", eur(2)), eur(42)),
+        (NEED.worth(eur(7)).counting("refunds", eur(40)).counting("refunds", eur(2)), eur(7)),
+        (NEED.counting("refunds", eur(40)).worth(eur(7)).counting("refunds", eur(2)), eur(7)),
+        (NEED.counting("refunds", eur(10)).worth(eur(10)).counting("fees", USD), eur(10)),
+        (NEED.worth(eur(10)).counting("refunds", eur(10)).counting("fees", eur(5)), eur(10)),
+        (NEED.counting("refunds", MOST).counting("fees", eur(5)).worth(eur(7)), eur(7)),
+        (NEED, None),
+    ],
+)
+def test_personal_limits_are_compared_with_what_is_counted_unless_worth_was_said(
+    need: Requirement, amount: Money | None
+) -> None:
+    found = finished(need.needs("billing"))
+    assert (found.amount, found.tier, found.counts) == (amount, "billing", need.counts)
+
+
+def test_what_is_counted_beyond_any_amount_asks_the_strictest_tier_as_no_limit_can_be_compared() -> None:
+    found = finished(NEED.counting("refunds", MOST).counting("fees", eur(5)).auto_when(True, "Always."))
+    why = "Its rule returned nonsense (counts that come to more than any amount), so the strictest tier decides."
+    assert (found.mode, found.tier, found.reasons) == (Mode.HUMAN, STRICTEST_TIER, (why,))
 
 
 def test_one_label_counts_one_currency() -> None:
@@ -30,16 +61,11 @@ def test_one_label_counts_one_currency() -> None:
         NEED.counting("refunds", eur(40)).counting("refunds", USD)
 
 
-class Nothing(Arguments):
-    """Nothing."""
-
-
 def test_two_currencies_count_under_two_labels_and_worth_says_what_limits_are_compared_with() -> None:
     both = NEED.counting("refunds in EUR", eur(40)).counting("refunds in USD", USD)
 
     def mode(need: Requirement) -> tuple[Any, ...]:
-        law = a_law_of(a_rule("pay", Nothing, lambda ask, so_far: need.auto_when(True, "Always.")))  # noqa: ARG005
-        (found,) = judged(law, asked("pay", Nothing()))
+        found = finished(need.auto_when(True, "Always."))
         return found.mode, found.reasons
 
     assert mode(both.worth(eur(41))) == (Mode.AUTO, ("Always.",))
@@ -65,7 +91,16 @@ def test_one_requirement_asks_one_tier_or_the_strictest() -> None:
     assert NEED.needs(STRICTEST_TIER).needs("support").tier == STRICTEST_TIER
 
 
+def test_what_would_run_unasked_names_no_tier_that_is_gone_when_an_edit_makes_it_a_persons() -> None:
+    need = Requirement(radius="x", resources=("a",)).auto_when(True, "Always.").needs("gone")
+    law = a_law_of(a_rule("pay", Nothing, lambda ask, so_far: need))  # noqa: ARG005
+    (found,) = judged(law, asked("pay", Nothing()))
+    assert (found.mode, found.reasons) == (Mode.AUTO, ("Always.",))
+    (found,) = judged(law, asked("pay", Nothing()), edits={"a": "Ana lowered it."})
+    assert (found.mode, found.tier) == (Mode.HUMAN, STRICTEST_TIER)
+
+
 def test_a_forbidden_call_stays_so_where_its_rule_goes_on() -> None:
     never = NEED.forbid_when(True, "Never.").counting("refunds", eur(40)).needs("support")
     assert never.counting("refunds", USD).needs("billing").mode is Mode.FORBIDDEN
-    assert never.counting("refunds", Money(minor=10**15 - 1, currency="EUR")).mode is Mode.FORBIDDEN
+    assert never.counting("refunds", MOST).mode is Mode.FORBIDDEN

@@ -123,3 +123,27 @@ def test_a_number_that_arrives_as_it_was_written_is_read(cents: str) -> None:
 
 def test_a_whole_number_of_any_size_is_read_where_a_whole_number_may_stand() -> None:
     assert raw('{"shelf":"top","size":12345678901234567891}')["size"] == 12345678901234567891
+
+
+@pytest.mark.parametrize(
+    ("schema", "fits", "refused"),
+    [
+        ({"type": "number", "multipleOf": 0.01}, ["0.35", "1.10", "5", "0"], ["0.355", "0.001"]),
+        ({"multipleOf": 0.1}, ["1" + "0" * 400, "0.3"], ["0.35"]),
+        ({"type": "number", "minimum": 0.1}, ["0.1", "0.2"], ["0.09"]),
+        ({"type": "number", "maximum": 0.3}, ["0.3", "0.2"], ["0.31"]),
+        ({"type": "number", "exclusiveMaximum": 0.3}, ["0.29"], ["0.3"]),
+        ({"enum": [0.1, "a", True]}, ["0.1", '"a"', "true"], ["0.2", "1"]),
+        ({"const": {"at": [0.1]}}, ['{"at":[0.1]}'], ['{"at":[0.2]}']),
+        ({"not": {"enum": [0.1]}}, ["0.2"], ["0.1"]),
+    ],
+)
+def test_a_decimal_is_held_against_the_number_that_the_schema_says(
+    schema: dict[str, Any], fits: list[str], refused: list[str]
+) -> None:
+    whole = {"type": "object", "properties": {"it": schema}}
+    for text in fits:
+        assert read_by_schema(f'{{"it":{text}}}', whole)["it"] == json.loads(text, parse_float=Decimal)
+    for text in refused:
+        with pytest.raises(ArgumentsRefused, match=r"/it does not fit: (?!.*Decimal\()"):
+            read_by_schema(f'{{"it":{text}}}', whole)

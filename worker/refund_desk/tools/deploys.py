@@ -6,7 +6,7 @@ from policies.rules.deploy import Deploy, DeployFacts
 from worker.actions import ActionContext, Ask, NothingHappened, Precondition, Preview, action
 from worker.refund_desk.shop import deployments
 from worker.refund_desk.shop.deployments import DeploymentReceipt, ManifestRow
-from worker.refund_desk.tools.doors import counted, find, once, read
+from worker.refund_desk.tools.doors import counted, find, once, read, sealed
 
 SHORT = len("sha256:") + 12
 
@@ -57,8 +57,9 @@ async def deploy(ctx: ActionContext, args: Deploy) -> DeploymentReceipt:
     """Roll a manifest out to the environment it was made for."""
 
     def roll_out(session: Session, at: str) -> DeploymentReceipt:
+        facts = sealed(ctx, DeployFacts, "deploy", "Nothing was deployed.")
         manifest = deployments.find(session, args.manifest_id, for_update=True)
-        if manifest is None or _facts(manifest) != ctx.facts:  # a name says nothing about what it stands for by now
+        if manifest is None or _facts(manifest) != facts:  # a name says nothing about what it stands for by now
             raise NothingHappened(f"{args.manifest_id} changed after it was looked at last. Nothing was deployed.")
         return deployments.deploy(session, ctx.idempotency_key, args.manifest_id, at)
 

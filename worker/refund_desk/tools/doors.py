@@ -7,12 +7,14 @@ from typing import TypeVar
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
+from policies.rule import Facts
 from worker.actions import ActionContext, NothingHappened
 from worker.refund_desk.shop.database import open_shop
 from worker.refund_desk.shop.errors import ShopRefused
 
 T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
+F = TypeVar("F", bound=Facts)
 
 
 async def read(work: Callable[[Session], T]) -> T:
@@ -35,6 +37,17 @@ async def once(ctx: ActionContext, tool: str, args: BaseModel, effect: Callable[
         return await asyncio.to_thread(lambda: open_shop().once(ctx.idempotency_key, tool, args, effect, kind))
     except ShopRefused as refused:
         raise NothingHappened(str(refused)) from None
+
+
+def sealed(ctx: ActionContext, kind: type[F], tool: str, nothing: str) -> F:
+    """What the check had found when it was decided; `nothing` says what did not happen.
+
+    Raises:
+        NothingHappened: no rule of the tool is in force, and it alone says how that is read.
+    """
+    if not isinstance(ctx.facts, kind):
+        raise NothingHappened(f"No rule covers {tool}, so what was looked up for it cannot be compared. {nothing}")
+    return ctx.facts
 
 
 async def find(key: str, kind: type[R]) -> R | None:

@@ -7,7 +7,7 @@ from policies.rules.mail import MailFacts, SendEmail
 from worker.actions import ActionContext, Ask, NothingHappened, Precondition, Preview, action
 from worker.refund_desk.shop import mailing, mails
 from worker.refund_desk.shop.mails import MailReceipt
-from worker.refund_desk.tools.doors import counted, find, once, read
+from worker.refund_desk.tools.doors import counted, find, once, read, sealed
 
 SAMPLE = 5
 #: Characters of the subject in the headline; all of it stands with the text.
@@ -78,11 +78,12 @@ async def send_email(ctx: ActionContext, args: SendEmail) -> MailReceipt:
     """Send one plain text by mail to customers, by customer id or address. Sent mail cannot be taken back."""
 
     def send(session: Session, at: str) -> MailReceipt:
+        facts = sealed(ctx, MailFacts, "send_email", "No mail was sent.")
         address_of = mailing.addresses(session, args.recipients)
         unknown = [name for name in args.recipients if name not in address_of]
         if unknown:
             raise NothingHappened(f"There is no address of {unknown[0]}. No mail was sent.")
-        moved = [name for name in args.recipients if address_of[name] != ctx.facts.address_of.get(name)]
+        moved = [name for name in args.recipients if address_of[name] != facts.address_of.get(name)]
         if moved:
             raise NothingHappened(f"The address of {moved[0]} changed after it was looked at last. No mail was sent.")
         addresses = [address_of[name] for name in args.recipients]

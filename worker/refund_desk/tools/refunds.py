@@ -10,7 +10,7 @@ from policies.rules.refunds import RefundFacts, RefundPayments
 from worker.actions import ActionContext, Ask, NothingHappened, Precondition, Preview, action
 from worker.refund_desk.shop import customers, payments
 from worker.refund_desk.shop.payments import PaymentRow, RefundReceipt
-from worker.refund_desk.tools.doors import counted, find, once, read
+from worker.refund_desk.tools.doors import counted, find, once, read, sealed
 
 #: Rows shown before a reviewer opens the details.
 SAMPLE = 5
@@ -70,9 +70,10 @@ async def refund_payments(ctx: ActionContext, args: RefundPayments) -> RefundRec
     lines = [(line.payment_id, line.amount) for line in args.lines]
 
     def pay(session: Session, at: str) -> RefundReceipt:
+        facts = sealed(ctx, RefundFacts, "refund_payments", "Nothing was refunded.")
         rows = payments.by_id(session, args.payment_ids, for_update=True)
         for name, row in rows.items():  # whether it can be refunded is for the shop to say
-            if (row.customer_id, row.amount) != (ctx.facts.customer_of.get(name), ctx.facts.charged.get(name)):
+            if (row.customer_id, row.amount) != (facts.customer_of.get(name), facts.charged.get(name)):
                 raise NothingHappened(f"{name} changed after it was looked at last. Nothing was refunded.")
         return payments.refund(session, ctx.idempotency_key, lines, args.reason, at)
 
