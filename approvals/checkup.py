@@ -85,9 +85,9 @@ def ledger_writable(settings: Settings, store: Store) -> Finding:
 
 def undrained(store: Store) -> Iterator[Finding]:
     """Whether what waits for the ledger needs a key that is not configured here."""
-    lacking = [key for key in store.ledger.needed() if key not in store.runs.vault.key_ids]
-    if lacking:
-        yield failure("ledger", str(EventsWait(lacking[0])))
+    lacking = next((key for key in store.ledger.needed() if key not in store.runs.vault.key_ids), None)
+    if lacking is not None:
+        yield failure("ledger", str(EventsWait(lacking)))
 
 
 def oldest_readable(store: Store, runs: list[OpenRun]) -> Finding:

@@ -5,7 +5,7 @@ while it ran, may have forgotten what it did, and would do it again. A ledger th
 database, would hold the events that follow, and nobody would miss those before.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -44,6 +44,17 @@ def drain_once(store: Store, ledger: Ledger, *, without: Collection[str] = ()) -
     return len(events)
 
 
+def drain_through(store: Store, door: Callable[[], Ledger]) -> int:
+    """The same for whoever opens the ledger at need: that there is none freezes as well.
+
+    Raises:
+        LedgerUnreachable, LedgerDiffers, EventsWait: as above.
+    """
+    with _frozen_if_it_differs(store):
+        ledger = door()
+    return drain_once(store, ledger)
+
+
 def _move(store: Store, ledger: Ledger, server: str, events: Sequence[tuple[str, dict[str, str]]]) -> None:
     noted = store.ledger.noted()
     ledger.require(store.tenant, noted)
@@ -63,7 +74,7 @@ def _frozen_if_it_differs(store: Store) -> Iterator[None]:
     try:
         yield
     except LedgerDiffers as differs:
-        store.switches.guard(str(differs).removesuffix("."))
+        store.switches.guard(differs.standing)  # the same words each time: one reason, however the rows move on
         raise
 
 

@@ -17,14 +17,22 @@ from approvals.ledger_tables import EVENTS
 
 #: The highest number a row can have; whoever writes to Redis may note any.
 _DIGITS = 18
+#: What is done about a ledger that nobody can bring back.
+LOST = "Only when it is lost for good: `vobo unfreeze --reconciled --new-ledger`."
+#: The number of a head that is none: somebody else has written it.
+_FOREIGN = -1
 
 
 class LedgerDiffers(ApprovalsError):
-    """The database is not the ledger that Redis handed its events to, or is older. Nothing is moved into it."""
+    """The database is not the ledger that Redis handed its events to, or is older. Nothing is moved into it.
 
-    def __init__(self, lacks: str, remedy: str) -> None:
-        super().__init__(f"{lacks}. {remedy}")
-        self.lacks = lacks
+    `lacks` says so with the rows in question, as of now; `standing` says the same whenever it is asked, and what to do.
+    """
+
+    def __init__(self, what: str, remedy: str, *, rows: str = "") -> None:
+        self.lacks = f"{what}: {rows}" if rows else what
+        self.standing = f"{what}. {remedy.removesuffix('.')}"
+        super().__init__(f"{self.lacks}. {remedy}")
 
 
 class LedgerAbsent(LedgerDiffers):
@@ -38,20 +46,25 @@ class Head(NamedTuple):
     hash: str
 
     def __str__(self) -> str:
-        return f"{self.seq}:{self.hash}"
+        return f"{self.seq}:{self.hash}" if self.seq != _FOREIGN else self.hash
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """What `str` gave; of any other text a row that no ledger has."""
+        """What `str` gave; of any other text a row that no ledger has, which `str` gives back as it was."""
         seq, _, digest = text.partition(":")
-        return cls(int(seq), digest) if seq.isdecimal() and len(seq) <= _DIGITS else cls(0, text)
+        head = cls(int(seq), digest) if seq.isdecimal() and len(seq) <= _DIGITS else cls(_FOREIGN, text)
+        return head if str(head) == text else cls(_FOREIGN, text)
+
+
+#: The head of a ledger without rows.
+BEGINNING = Head(0, GENESIS)
 
 
 def head_of(connection: Connection, tenant: str) -> Head:
     """The newest row; row 0 when there is none."""
     query = select(EVENTS.c.seq, EVENTS.c.hash).where(EVENTS.c.tenant == tenant).order_by(EVENTS.c.seq.desc()).limit(1)
     row = connection.execute(query).one_or_none()
-    return Head(row.seq, row.hash) if row is not None else Head(0, GENESIS)
+    return Head(row.seq, row.hash) if row is not None else BEGINNING
 
 
 def require_head(connection: Connection, tenant: str, noted: Head | None) -> None:
@@ -67,11 +80,12 @@ def require_head(connection: Connection, tenant: str, noted: Head | None) -> Non
         return
     newest = connection.scalar(select(func.max(EVENTS.c.seq)).where(EVENTS.c.tenant == tenant)) or 0
     here = f"its newest row is {newest}" if newest < noted.seq else "that row is another one here"
+    handed = f"events were handed over up to row {noted.seq}, and {here}"
     raise LedgerDiffers(
-        f"The ledger {where(connection.engine.url)} is older than Redis, or another database: events were handed over"
-        f" up to row {noted.seq}, and {here}",
+        f"The ledger {where(connection.engine.url)} is older than Redis, or another database",
         "Nothing is moved into it. Set VOBO_LEDGER_URL right, or bring its newest"
         " rows back; to go on with it as it is: `vobo unfreeze --reconciled`.",
+        rows=handed if noted.seq != _FOREIGN else "what Redis noted of it was not written by vobo",
     )
 
 
@@ -91,7 +105,8 @@ def require_ledger(url: str) -> None:
             engine.dispose()
     raise LedgerAbsent(
         f"There is no ledger at {where(parsed)}, and Redis has handed events over to one",
-        "Set VOBO_LEDGER_URL as the clock has it, and run this where a relative address means the same file.",
+        "Mount or restore it, or set VOBO_LEDGER_URL right, for the clock as for `vobo`; a relative address begins"
+        f" where a process runs. {LOST}",
     )
 
 

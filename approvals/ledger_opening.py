@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from approvals.drain import drain_once
 from approvals.ledger import Ledger
+from approvals.ledger_head import BEGINNING
 from approvals.ledger_stream import EventsWait
 from approvals.store import Store
 
@@ -16,7 +17,7 @@ def ledger_of(url: str, *stores: Store) -> Ledger:
         LedgerDiffers: it is another one, or older; nothing was changed anywhere.
     """
     noted = [(store.tenant, store.ledger.noted()) for store in stores]
-    ledger = Ledger.open(url, made=not any(head and head.seq for _, head in noted))
+    ledger = Ledger.open(url, made=all(head in {None, BEGINNING} for _, head in noted))
     for tenant, head in noted:
         ledger.require(tenant, head)
     return ledger

@@ -1,7 +1,7 @@
 """The ledger's events on their way into SQL: written by the verb's own script, kept here until drained."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from approvals.errors import ApprovalsError
@@ -13,6 +13,7 @@ from approvals.room import Room
 from approvals.vault import BlobKeyMissing, BlobTampered
 from policies.strict_json import write_json
 
+_AT_ONCE = 500
 UNREADABLE = "What was kept of this version could not be read when it left Redis."
 
 
@@ -35,7 +36,7 @@ class LedgerStream(Room):
 
     def read(self, count: int = 500) -> list[tuple[str, dict[str, str]]]:
         """(id, fields) of the oldest events."""
-        return self._range(count)
+        return self._page("-", count)
 
     def opened(self, fields: Mapping[str, str]) -> dict[str, str]:
         """An event with the personal values of what it keeps in place; without those that cannot be opened.
@@ -59,9 +60,9 @@ class LedgerStream(Room):
         key = key_of(fields.get("kept", ""))
         return "" if key in self.vault.key_ids else key
 
-    def needed(self) -> list[str]:
+    def needed(self) -> Iterator[str]:
         """The id of the key of each event here that has personal values."""
-        return [key for _, fields in self._range(None) if (key := key_of(fields.get("kept", "")))]
+        return (key for _, fields in self._all() if (key := key_of(fields.get("kept", ""))))
 
     def drop(self, ids: Sequence[str], *, was: Head | None = None, head: Head | None = None) -> Answer:
         """These events are kept in a ledger that had the head `was`, and has `head` now. Dropping twice does nothing.
@@ -73,7 +74,7 @@ class LedgerStream(Room):
     def noted(self) -> Head | None:
         """The head that the ledger had when events were handed over last; None when nobody has noted one."""
         stored: Any = self.client.hget(self.keys.vouched, "head")
-        return Head.read(stored.decode(errors="replace")) if stored else None
+        return Head.read(stored.decode(errors="surrogateescape")) if stored else None
 
     def accept(self, was: Head | None, head: Head, *, by: str, reason: str) -> Answer:
         """An operator goes on with a ledger that has not the head `was`. WRONG_STATE when another one is noted."""
@@ -133,7 +134,7 @@ class LedgerStream(Room):
 
     def of_run(self, run_id: str) -> list[dict[str, str]]:
         """The events of a run that are not drained yet, oldest first, each with its `id`."""
-        return [{"id": event_id, **fields} for event_id, fields in self._range(None) if fields.get("run") == run_id]
+        return [{"id": event_id, **fields} for event_id, fields in self._all() if fields.get("run") == run_id]
 
     def waiting(self, most: int) -> list[LedgerRow]:
         """The newest events that are not drained yet, in order, as rows without number and hash."""
@@ -144,8 +145,16 @@ class LedgerStream(Room):
             for event_id, fields in found
         ]
 
-    def _range(self, count: int | None) -> list[tuple[str, dict[str, str]]]:
-        events: Any = self.client.xrange(self.keys.ledger, count=count)
+    def _all(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Every event, oldest first, some at a time: after an outage there may be more than anybody wants in memory."""
+        start = "-"
+        while page := self._page(start, _AT_ONCE):
+            yield from page
+            ms, number = _place(page[-1][0])
+            start = f"{ms}-{number + 1}"
+
+    def _page(self, start: str, count: int) -> list[tuple[str, dict[str, str]]]:
+        events: Any = self.client.xrange(self.keys.ledger, min=start, count=count)
         return [(event_id.decode(), _text(fields)) for event_id, fields in events]
 
 
@@ -154,8 +163,9 @@ def server_of(server: Mapping[str, Any], replication: Mapping[str, Any]) -> str:
     return f"{server['run_id']}:{replication['master_replid']}"
 
 
-def _written(head: Head | None) -> str:
-    return str(head) if head is not None else ""
+def _written(head: Head | None) -> bytes:
+    """As `noted` read it, whatever it was: the scripts compare it with what is stored."""
+    return str(head).encode(errors="surrogateescape") if head is not None else b""
 
 
 def _text(fields: dict[bytes, bytes]) -> dict[str, str]:

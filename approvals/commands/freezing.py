@@ -33,12 +33,19 @@ def freeze(reason: str) -> None:
 
 @click.command()
 @click.option("--reconciled", is_flag=True, help="You compared what the ledger and the providers know with Redis.")
+@click.option(
+    "--new-ledger", "new", is_flag=True, help="The ledger is lost for good: begin a new one, and record that."
+)
 @click.option("--reason", default="", help="Why effects may happen again; the ledger keeps it.")
-def unfreeze(reconciled: bool, reason: str) -> None:  # noqa: FBT001 - click passes a flag by name
+def unfreeze(reconciled: bool, new: bool, reason: str) -> None:  # noqa: FBT001 - click passes flags by name
     """Let approved calls run again. What Redis forgot would run twice, so say that you looked, or why not."""
+    if new and not reconciled:
+        raise click.UsageError("--new-ledger goes with --reconciled: compare Redis with the providers first.")
     found, _, settings = opened()
     with told("NOT UNFROZEN. {}"):
-        accept_ledger(found.store, settings.ledger_url, by=getpass.getuser(), reason=reason, reconciled=reconciled)
+        accept_ledger(
+            found.store, settings.ledger_url, by=getpass.getuser(), reason=reason, reconciled=reconciled, new=new
+        )
     reasons = found.store.switches.freezes()
     if not reasons:
         click.echo("Nothing is frozen.")

@@ -131,9 +131,10 @@ def erase(person: str | None, before: int | None, reason: str) -> None:
         raise click.UsageError("Say whose values (--person) or how old they are (--before).")
     if person is not None and len(person.strip()) < LEAST_PERSON:
         raise click.UsageError(f"--person needs at least {LEAST_PERSON} characters; less would fit half of the ledger.")
-    found, kept, _ = open_ledger()
-    value = person.strip() if person else None
-    done = erase_noted(found, kept, person=value, before=before, why=reason.strip())
+    found, _, settings = opened()
+    kept, value = ledger_of(settings.ledger_url, found.store), person.strip() if person else None
+    waits = drained(found.store, kept)
+    done = erase_noted(found, kept, person=value, before=before, why=reason.strip(), waits=waits)
     click.echo(f"{done} were erased. Backups and exports made before still hold them.")
 
 

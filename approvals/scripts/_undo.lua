@@ -31,8 +31,8 @@ end
 local function undo_becomes(c, u, state, ...)
   set_undo(c, 'state', state, ...)
   u.state = state
-  local dead = (state == 'unknown' or u.late_receipt) and 'SADD' or 'SREM' -- a contradiction is closed by ops alone
-  exec(dead, key.dead_letters, 'undo:' .. c.id)
+  local dead = state == 'unknown' and 'SADD' or not u.late_receipt and 'SREM' -- ops alone closes a contradiction, once
+  if dead then exec(dead, key.dead_letters, 'undo:' .. c.id) end
   if state == 'asked' or state == 'unknown' then wake('undo_call', c.id) else let_sleep('undo_call', c.id) end
   if state == 'undone' or state == 'failed' or state == 'unknown' then
     set_undo(c, 'ended_at', int(NOW))

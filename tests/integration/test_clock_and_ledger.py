@@ -25,7 +25,8 @@ from approvals.queue import WakeupQueue, queue_name
 from approvals.store import Store
 from broken_stores import full
 from builders import STATE_KEY, TENANT, a_call, approve, claim, lease_batch, loaded, move, paused, start_run
-from stack import ROOT, free_port, until
+from free_ports import free_port
+from stack import ROOT, until
 from tests.integration.ledger_databases import fresh_database
 from tests.private_postgres import PrivatePostgres
 from worker import assembly

@@ -79,6 +79,20 @@ def test_a_run_with_a_contradiction_that_nobody_has_seen_to_is_not_forgotten(
     assert store.deadlines.apply("retire:run_1").outcome is Outcome.OK
 
 
+def test_who_decided_in_forgotten_runs_only_is_forgotten_with_the_last_of_them(
+    store: Store, redis_client: redis.Redis
+) -> None:
+    for number in (1, 2):
+        paused(store, a_call(f"call_{number}", batch=f"batch_{number}"), run=f"run_{number}")
+        reject(store, f"call_{number}")
+        assert store.runs.complete(lease_run(store, f"run_{number}"), answer="done").ok
+    drain(store)
+    for number, left in ((1, 1), (2, 0)):
+        redis_client.zadd(store.keys.deadlines, {f"retire:run_{number}": 1})
+        assert store.deadlines.apply(f"retire:run_{number}").outcome is Outcome.OK
+        assert redis_client.scard(store.keys.watched) == left
+
+
 def test_younger_events_of_others_keep_no_run(store: Store, redis_client: redis.Redis) -> None:
     ended(store)
     drain(store)

@@ -59,7 +59,7 @@ def test_a_ledger_that_lost_its_newest_rows_gets_nothing_and_everything_freezes(
     assert len(older.rows(TENANT)) == rows
     assert events(store) == [*waiting, "frozen"], "they wait, and it is frozen once"
     assert len([entry for entry in owed(store) if entry.startswith("alert:switch:frozen")]) == 1
-    assert f"up to row {rows + 1}" in (store.switches.frozen() or "")
+    assert "is older than Redis, or another database. Nothing is moved into it" in (store.switches.frozen() or "")
     assert f"up to row {rows + 1}" in "\n".join(verify(store, older, SIGNER))
 
 
@@ -83,6 +83,23 @@ def test_another_database_gets_no_event_and_the_real_ledger_loses_none(
     drain(store, ledger)
     assert [row.type for row in ledger.rows(TENANT)][-2:] == ["approved", "frozen"]
     assert verify(store, ledger, SIGNER) == []
+
+
+def test_two_clocks_with_two_ledgers_freeze_for_one_reason_however_the_numbers_move(
+    store: Store, ledger: Ledger, tmp_path: Path
+) -> None:
+    paused(store, a_call("call_1"))
+    drain(store, ledger)
+    stray = Ledger.open(f"sqlite:///{tmp_path / 'stray.db'}")
+    for _ in range(3):
+        happens(store)
+        with pytest.raises(LedgerDiffers):
+            drain_once(store, stray)
+        drain(store, ledger)
+    (reason,) = store.switches.freezes()
+    assert str(tmp_path / "stray.db") in reason.reason
+    assert [row.type for row in ledger.rows(TENANT)].count("frozen") == 1
+    assert len([entry for entry in owed(store) if entry.startswith("alert:switch:frozen")]) == 1
 
 
 def test_a_database_with_as_many_rows_of_its_own_is_another_one(store: Store, ledger: Ledger, tmp_path: Path) -> None:
@@ -171,13 +188,24 @@ def test_only_the_head_that_is_lacking_can_be_given_up(store: Store) -> None:
     assert (store.ledger.noted(), events(store)) == (other, ["ledger_accepted"])
 
 
-@pytest.mark.parametrize("text", ["x", "-1:0", f"{10**20}:0", f"0:{'1' * 64}", ":"])
-def test_what_somebody_else_wrote_into_redis_is_a_head_that_no_ledger_has(
-    store: Store, ledger: Ledger, redis_client: redis.Redis, text: str
+@pytest.mark.parametrize("text", ["x", "-1:0", f"{10**20}:0", f"0:{'1' * 64}", "01:0", "٣:0", "-1:x", ":", b"\xff:"])
+def test_what_somebody_else_wrote_into_redis_is_a_head_that_no_ledger_has_and_can_be_given_up(
+    store: Store, ledger: Ledger, redis_client: redis.Redis, text: str | bytes
 ) -> None:
     redis_client.hset(store.keys.vouched, "head", text)
     with pytest.raises(LedgerDiffers):
         drain_once(store, ledger)
+    was = store.ledger.noted()
+    assert store.ledger.accept(was, ledger.newest(TENANT), by="olga", reason="looked").outcome is Outcome.OK
+    drain(store, ledger)
+
+
+def test_accepting_is_done_also_when_its_answer_was_lost_and_it_is_sent_again(store: Store) -> None:
+    noted, other = Head(3, "a" * 64), Head(2, "b" * 64)
+    store.ledger.drop([], head=noted)
+    outcomes = [store.ledger.accept(noted, other, by="olga", reason="looked").outcome for _ in range(2)]
+    assert outcomes == [Outcome.OK, Outcome.REPEATED]
+    assert events(store) == ["ledger_accepted"], "noted once"
 
 
 def test_a_store_of_an_earlier_version_goes_on_and_notes_a_head_from_then_on(

@@ -151,6 +151,55 @@ def test_nothing_is_accepted_where_there_is_no_ledger(
     assert store.switches.frozen()
 
 
+def elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    url = f"sqlite:///{home / 'other.db'}"
+    monkeypatch.setenv("VOBO_LEDGER_URL", url)
+    return url
+
+
+@pytest.mark.parametrize("other_workspace", [False, True])
+def test_a_ledger_without_any_row_of_the_workspace_is_not_accepted_by_accident(
+    store: Store, kept: Ledger, home: Path, monkeypatch: pytest.MonkeyPatch, *, other_workspace: bool
+) -> None:
+    empty = Ledger.open(elsewhere(home, monkeypatch))
+    if other_workspace:
+        empty.append("T0OTHER", [("1-0", {"type": "noted", "at": "1"})])
+    was = store.ledger.noted()
+    said = vobo("unfreeze", "--reconciled", "--reason", "it was not mounted")
+    assert said.exit_code != 0
+    assert "has no row of this workspace" in told(said)
+    assert (store.ledger.noted(), events(store)) == (was, ["approved"])
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_new_ledger_is_begun_by_whoever_says_so(
+    store: Store, kept: Ledger, home: Path, monkeypatch: pytest.MonkeyPatch, *, made: bool
+) -> None:
+    url = elsewhere(home, monkeypatch)
+    if made:
+        Ledger.open(url)
+    assert vobo("unfreeze", "--new-ledger").exit_code == 2
+    assert (home / "other.db").exists() is made
+    said = vobo("unfreeze", "--reconciled", "--new-ledger", "--reason", "the disk burnt")
+    assert said.exit_code == 0, told(said)
+    begun = Ledger.open(url, made=False)
+    drain(store, begun)
+    assert [row.type for row in begun.rows(TENANT)] == ["approved", "ledger_accepted"]
+    assert begun.rows(TENANT)[-1].body["reason"].endswith("; the disk burnt")
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_a_ledger_that_holds_the_workspaces_rows_is_no_new_one(store: Store, kept: Ledger, *, older: bool) -> None:
+    drain(store, kept)
+    if older:
+        cut(kept)
+    was = store.ledger.noted()
+    said = vobo("unfreeze", "--reconciled", "--new-ledger")
+    assert said.exit_code != 0
+    assert "Leave --new-ledger out" in told(said)
+    assert store.ledger.noted() == was
+
+
 def test_a_ledger_that_is_away_keeps_nobody_from_unfreezing(
     store: Store, kept: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,13 +1,16 @@
 """What was shown is never lost because a drainer lacks a key: events wait for it, until somebody gives it up."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 from click.testing import CliRunner, Result
 
 from approvals.__main__ import cli
+from approvals.checkup import undrained
 from approvals.drain import drain_once
+from approvals.findings import Level
 from approvals.ledger import Ledger
 from approvals.ledger_rows import ERASED
 from approvals.ledger_stream import EventsWait
@@ -133,6 +136,48 @@ def test_whoever_reads_is_told_that_the_newest_events_wait(store: Store, lost: L
         said = vobo(*words)
         assert said.exit_code == 0, said.output
         assert f"Warning: Events wait in Redis and are not in the ledger yet: they need the key {NEW_ID}" in said.output
+
+
+def test_an_erasure_says_that_what_waits_was_not_reached_and_so_does_the_ledger(
+    store: Store, lost: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost.append(TENANT, [("1-0", {"type": "failed", "at": "1", "reason": f"{ANNA} bounced"})])
+    said = vobo("ledger", "erase", "--person", ANNA, "--yes")
+    assert said.exit_code == 1
+    assert "1 personal values and 0 calls kept for simulations were erased. But" in said.output
+    assert f"they need the key {NEW_ID}" in said.output
+    assert "Once nothing waits any more, repeat this" in said.output
+
+    monkeypatch.setenv("VOBO_STATE_KEYS", f"{STATE_KEY},{NEW}")
+    assert vobo("ledger", "erase", "--person", ANNA, "--yes").exit_code == 0
+    assert ANNA not in shown(lost)
+    vobo("ledger", "drain")
+    first, second = (row.body["reason"] for row in lost.rows(TENANT, types=["erased"]))
+    assert first.endswith(f"of one person, and not what waits for the key {NEW_ID}")
+    assert second.endswith("of one person")
+
+
+def test_a_long_stream_is_read_in_parts_and_no_further_than_it_takes(
+    store: Store, newer: Store, redis_client: redis.Redis
+) -> None:
+    paused(newer, a_call("call_1", content=ASKED))
+    ((_, fields),) = [one for one in store.ledger.read() if one[1]["type"] == "proposed"]
+    redis_client.delete(store.keys.ledger)
+    stored: dict[Any, Any] = dict(fields)
+    with redis_client.pipeline() as pipe:
+        for _ in range(1_201):
+            pipe.xadd(store.keys.ledger, stored)
+        pipe.execute()
+
+    def sent() -> int:
+        return int(redis_client.info("stats")["total_net_output_bytes"])
+
+    begun = sent()
+    assert [one.level for one in undrained(store)] == [Level.FAILURE]
+    looked = sent() - begun
+    assert list(store.ledger.needed()) == [NEW_ID] * 1_201
+    assert len(store.ledger.of_run(fields["run"])) == 1_201
+    assert looked < (sent() - begun) / 4
 
 
 def test_no_key_may_go_while_events_wait_for_it(store: Store, lost: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from bot.relay import Relay
 from bot.rendering import Renderer
 from bot.sending import SendingFailed
 from bot_builders import AnyLaw
-from builders import ANA, BEN, TENANT, events, owed, waking
+from builders import ANA, BEN, TENANT, a_person, events, owed, waking
 from orphans import nobody_at_work
 from undos import FIRST, Ran, ran, reach
 
@@ -87,6 +87,24 @@ def test_a_contradiction_stays_with_ops_until_ops_closes_it(one: Ran, redis_clie
     assert undo is not None
     assert one.store.undos.refuse(one.key, seal=undo.seal, reason="undone already").ok
     assert redis_client.sismember(one.store.keys.dead_letters, f"undo:{one.key}")
+
+
+@pytest.mark.parametrize("end", ["refused", "lapsed"])
+def test_a_contradiction_that_ops_has_closed_is_not_opened_by_the_end_of_the_second_attempt(
+    one: Ran, redis_client: redis.Redis, end: str
+) -> None:
+    settled_as_not_undone(one)
+    assert one.ask().ok
+    orphan_reports(one)
+    assert one.store.operators.close(f"undo:{one.key}", by=a_person("U0OPS")).ok
+    undo = one.call.undo
+    assert undo is not None
+    if end == "lapsed":
+        assert one.over().ok
+    else:
+        assert one.store.undos.refuse(one.key, seal=undo.seal, reason="undone already").ok
+    assert one.state is UndoState.FAILED
+    assert not redis_client.smembers(one.store.keys.dead_letters), "nobody is told, so nobody could close it"
 
 
 def test_only_a_receipt_contradicts_what_was_settled(one: Ran) -> None:
