@@ -190,7 +190,8 @@ def entry(entry_id: str, row: Row) -> OutboxEntry | None:
         ts=row.maybe("ts"),
         attempts=row.number("attempts"),
         error=row.maybe("error"),
-        told_elsewhere=row.flag("told_elsewhere"),
+        told_elsewhere=row.number("told_elsewhere") >= row.number("desired"),
+        before=row.maybe("before"),
         sending=row.flag("sending"),
         closed_by=row.maybe("closed_name") if row.maybe("closed_at_version") == row.maybe("desired") else None,
     )

@@ -13,7 +13,8 @@ class OutboxEntry(Frozen):
     """One Slack message the bot owes: rendered from the newest state, sent until `delivered` reaches `desired`.
 
     `subject` is a run id, batch id, `run:pause` or call key, by kind. `error` is why the last attempt failed;
-    `told_elsewhere` says that ops has read it on another way than through Slack.
+    `told_elsewhere` says that ops has read this version on another way than through Slack. `before` is the ts of the
+    message that told of the matter when it came up before: another one, which nobody is notified of again.
     """
 
     id: str
@@ -26,5 +27,6 @@ class OutboxEntry(Frozen):
     attempts: int = 0
     error: str | None = None
     told_elsewhere: bool = False
+    before: str | None = None
     sending: bool = False
     closed_by: str | None = None

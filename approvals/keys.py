@@ -58,13 +58,14 @@ class Keys:
         self.vouched = f"{self.prefix}vouched"  # hash: the server that may claim, the newest drained event
         self.told = f"{self.prefix}told"  # hash: Slack id -> when a card notified it last
         self.withdrawn = f"{self.prefix}withdrawn"  # hash: tool -> until when nobody is asked about it
-        self.switches = f"{self.prefix}switches"  # hash: home_team, self_approval
+        self.switches = f"{self.prefix}switches"  # hash: home_team, self_approval, which tiers are empty
         self.tallies = f"{self.prefix}tallies"  # hash: what happened so far, and how many calls are where
         self.pending = f"{self.prefix}pending"  # zset: blast radius -> how many of its calls wait for a person
         self.waiting = f"{self.prefix}waiting"  # zset: batch -> since when one of its calls waits for a person
         self.owed = f"{self.prefix}owed"  # zset: entry id, other than alerts -> since when it is owed
         self.reached = f"{self.prefix}reached"  # hash: channel, or any -> when Slack took a message there last
         self.inbox_groups = f"{self.prefix}inbox_groups"  # zset: group of batches that wait -> how many
+        self.watched = f"{self.prefix}watched"  # set: everybody who has calls among what they decided lately
         self.dead_letters = f"{self.prefix}dead_letters"  # set: run:id, call:key, undo:key that wait for an operator
 
     def run(self, run: str) -> str:

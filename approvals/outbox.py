@@ -80,9 +80,9 @@ class Outbox(Room):
         """
         return self.ask("owe_once", subject, place).ok
 
-    def told_elsewhere(self, entry_id: str) -> None:
-        """What Slack does not take has reached ops on another way; forgotten once Slack takes it."""
-        self.ask("told_elsewhere", entry_id)
+    def told_elsewhere(self, entry_id: str, *, version: int) -> None:
+        """This version, which Slack does not take, has reached ops on another way; forgotten once Slack takes one."""
+        self.ask("told_elsewhere", entry_id, version)
 
     def lead(self, token: str, *, ttl_ms: int) -> bool:
         """Become, or stay, the one relay that sends. False while another one's time runs."""

@@ -37,11 +37,13 @@ class People(Room):
         return person.model_copy(update={"fetched_at": row.number("fetched_at")})
 
     def relied_on(self, users: Collection[str]) -> set[str]:
-        """Those of them who decided a call that is still open, and everybody whose undo waits for a worker.
+        """Everybody who decided a call that is still open, and everybody whose undo waits for a worker.
 
-        Costs what they decided lately and what workers have to do, not what is pending.
+        `users` are looked at too: who decided something before the store kept who did. Costs what people decided
+        lately and what workers have to do, not what is pending.
         """
-        asked = tuple(users)
+        watched: Any = self.client.smembers(self.keys.watched)
+        asked = tuple({*users, *(user.decode() for user in watched)})
 
         def queue(pipe: Any) -> None:
             for user in asked:
@@ -90,6 +92,13 @@ class People(Room):
         """Who belongs to a usergroup, as Slack said just now."""
         said: dict[Any, Any] = {"users": " ".join(sorted(members)), "fetched_at": self.now()}
         self.client.hset(self.keys.members(group), mapping=said)
+
+    def note_tier(self, tier: str, *, empty: bool) -> None:
+        """Whether anybody is in a tier, as Slack said just now. Ops is told once when nobody is any more.
+
+        It does not matter which bot notes it, nor when that was started.
+        """
+        self.ask("note_tier", tier, empty)
 
     def known_members(self, groups: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The members of those usergroups whose list is recent and short enough to notify each of them alone.

@@ -45,8 +45,7 @@ def _check(*, as_json: bool) -> int:
 
 def _run(settings: BotSettings) -> None:
     end_traces = start_traces("bot")
-    await_what_it_needs(settings)
-    bot = assemble(settings)
+    bot = assemble(settings, await_what_it_needs(settings))
     if isinstance(bot.front, Served):
         bot.deps.store.changes.note_start(bot.deps.law, settings, process="bot")
     ended = threading.Event()

@@ -1,17 +1,21 @@
 """What ops is told about records that cannot be trusted. Nothing of the record itself is read or shown."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from approvals.switches import Freeze
 from bot.alerts import alert_message
 from bot.blocks import Message
-from bot.language import say
+from bot.language import say, say_count
 from bot.text import inert
-from bot.what_words import capital, full_stop
+from bot.what_words import full_stop
+
+#: Characters of all reasons for a freeze together, and of the one that a message is about.
+_REASONS, _ITS_OWN = 2_000, 1_500
 
 
-def frozen_alert(frozen: str | None) -> Message:
-    """Effects are stopped, or go on again."""
-    if frozen is None:
+def frozen_alert(reasons: Sequence[Freeze], subject: str = "") -> Message:
+    """Effects are stopped, or go on again. The reason that `frozen:<at>:<number>` names comes first."""
+    if not reasons:
         return alert_message(
             say("Effects go on again"), say("Approved calls run again."), say("Nothing is left to do.")
         )
@@ -19,8 +23,28 @@ def frozen_alert(frozen: str | None) -> Message:
         "Decisions go on; what is approved waits, and lapses. Compare `vobo ledger` with the providers, settle what"
         " differs, then run `vobo unfreeze --reconciled`."
     )
-    text = f"{say('No effect can happen.')} {inert(full_stop(capital(frozen)), 2_000)}"
+    own = [one for number, one in enumerate(reasons, 1) if subject == f"frozen:{one.at}:{number}"]
+    text = f"{say('No effect can happen.')} {_in_order([*own, *(one for one in reasons if one not in own)])}"
     return alert_message(say("Everything is frozen"), text, fix)
+
+
+def _in_order(reasons: Sequence[Freeze]) -> str:
+    """As many as there is room for, and how many more there are."""
+    shown = [inert(str(reasons[0]), _ITS_OWN)]
+    for one in reasons[1:]:
+        text = inert(str(one))
+        if sum(map(len, [*shown, text])) > _REASONS:
+            break
+        shown.append(text)
+    said, more = full_stop(f"Frozen {'; '.join(shown)}"), len(reasons) - len(shown)
+    if not more:
+        return said
+    rest = say_count(
+        more,
+        "And {number} more reason: `vobo doctor` names all.",
+        "And {number} more reasons: `vobo doctor` names all.",
+    )
+    return f"{said} {rest}"
 
 
 def alarm(kind: str, about: str) -> Message:

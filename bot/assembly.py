@@ -24,7 +24,7 @@ from bot.parts import second_route, serve
 from bot.relay import LEAD_MS, Relay
 from bot.serving import Served
 from bot.settings import BotSettings
-from bot.slack_client import slack_client
+from bot.slack_client import Reached, slack_client
 from bot.tokens import Tokens
 from bot.transports import HttpTransport, SocketTransport, Transport
 from policies.law import Law, load_law
@@ -90,8 +90,10 @@ def read_laws(settings: BotSettings) -> list[Law]:
     return [load_law(settings.rules, text) for text in texts]
 
 
-def assemble(settings: BotSettings) -> Bot:
+def assemble(settings: BotSettings, reached: Reached | None = None) -> Bot:
     """A bot that is ready to start: for the workspace of SLACK_BOT_TOKEN, or for all that install the app.
+
+    `reached` is what Slack said just now; without it the bot asks.
 
     Raises:
         BotCannotStart, SettingsRefused, LawRefused, ApprovalsError: one sentence about what is wrong.
@@ -102,10 +104,11 @@ def assemble(settings: BotSettings) -> Bot:
     timings = Timings()
     opened = open_store(settings, tenant=law.reviewers.team)
     client = slack_client(settings)
-    served = serve(settings, law, opened, client, timings=timings)
+    identity, address = reached or (None, None)
+    served = serve(settings, law, opened, client, timings=timings, identity=identity)
     transports: list[Transport] = []
     if settings.app_token:
-        transports.append(SocketTransport(served.app, settings.app_token.get_secret_value(), client))
+        transports.append(SocketTransport(served.app, settings.app_token.get_secret_value(), client, address))
     transports += http_transport(settings, served)
     bot = Bot(served, tuple(transports), None, outage_watch(settings, opened.store))
     return healthy(bot, settings, lambda: exposed(served.deps.store, timings))

@@ -197,14 +197,11 @@ def _asked_twice(call: Call, frame: Frame) -> Block:
     """What happens, in words, before it does."""
     preview, roomy = call.content.preview, frame.of <= FULL_CARD // 2
     title = say("Approve: {what}?", what=cut(one_line(preview.headline), 85 if roomy else 55))
-    told = [drift_asked([call]), cut(undo_of(call), 90 if roomy else 60), _next(call, frame)]
+    then = comes_next(call, alone=frame.alone, frozen=frame.around.frozen)
+    told = [drift_asked([call]), cut(undo_of(call), 90 if roomy else 60), then]
     told += [cut(one_line(text), 60) for text in preview.impact[:2]] if roomy else []
     text = " · ".join(part for part in told if part)
     return confirm(title, text, say("Approve"), style="danger" if irreversible(call) else "primary")
-
-
-def _next(call: Call, frame: Frame) -> str:
-    return comes_next(call, alone=frame.alone, frozen=frame.around.frozen)
 
 
 def _small_print(call: Call, run_agent: str) -> Block:

@@ -61,7 +61,7 @@ def render_card(view: BatchView, law: CardLaw, *, frozen: bool = False) -> Messa
     frame = _frame(view, waiting, around, who=who, words=words)
     for at, call in enumerate(view.calls):
         blocks += [*([divider()] if at or frame.heading else []), *call_blocks(call, law, frame)]
-    blocks += [*_footer(view, waiting, frozen=frozen), *([rich(own_words(words))] if words else []), _asked(view)]
+    blocks += [*_footer(view, waiting, around), *([rich(own_words(words))] if words else []), _asked(view)]
     if waiting:
         blocks.append(rich(line(*_for(view, law))))
     return Message(cut(f"{notification(view)}{_mentions(view, law)}", FALLBACK_TEXT), blocks)
@@ -136,7 +136,7 @@ def _looking(view: BatchView) -> Block:
     return button(shown, ActionId.ON_IT, str(batch_ref(view)), label=label)
 
 
-def _footer(view: BatchView, waiting: list[Call], *, frozen: bool) -> list[Block]:
+def _footer(view: BatchView, waiting: list[Call], around: Around) -> list[Block]:
     """Controls for everything that waits, once there is more than one thing; and to say that somebody is looking."""
     if not waiting:
         return []
@@ -148,7 +148,7 @@ def _footer(view: BatchView, waiting: list[Call], *, frozen: bool) -> list[Block
     shown = say("Review…")
     review = button(shown, ActionId.REVIEW, value, label=say("{button} Decide each call in one window", button=shown))
     ready = [call for call in waiting if not call.refreshing and fully_readable(call)]
-    deciding = [_approve_all(view, waiting, value, frozen=frozen)] if len(ready) == number else []
+    deciding = [_approve_all(view, waiting, value, around)] if len(ready) == number else []
     return [divider(), actions(FOOTER, *deciding, reject, review, _looking(view))]
 
 
@@ -163,12 +163,12 @@ def _asking_again(view: BatchView) -> list[Block]:
     return [section(said, button(shown, ActionId.ASK_AGAIN, view.run.id, label=label), RUN)]
 
 
-def _approve_all(view: BatchView, waiting: list[Call], value: str, *, frozen: bool) -> Block:
+def _approve_all(view: BatchView, waiting: list[Call], value: str, around: Around) -> Block:
     number = len(waiting)
     label = say_count(number, "Approve all {number} call", "Approve all {number} calls")
     found = button(say("Approve all {number}", number=number), ActionId.APPROVE_ALL, value, label=label)
     lost = any(map(irreversible, waiting))
-    then = all_come_next(waiting, alone=nothing_beside(view, waiting), frozen=frozen)
+    then = all_come_next(waiting, alone=nothing_beside(view, waiting), frozen=around.frozen)
     changed = drift_asked(waiting)
     parts = [*([changed] if changed else []), together(waiting, 175 - len(changed)), then]
     parts += [say("Cannot be undone")] if lost else []

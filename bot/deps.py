@@ -26,7 +26,7 @@ class Deps:
 
     `nudge(job, argument)` hints the queue at work, `wake` wakes the relay; both are only hints. `pool` runs what
     follows an acknowledgement; `home_url` is where Slack shows the workspace. `ledger()` opens the ledger
-    or raises `LedgerUnreachable`. `uninstalled` is told when (s) the app was removed from the workspace.
+    or raises `LedgerUnreachable` or `LedgerDiffers`. `uninstalled` is told when (s) the workspace removed the app.
     `agents` are the names that a request may begin with; the first is asked when it names none (empty: the worker's).
     `language` is the workspace's: what many read is said in it.
     """

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from approvals.models import Call
 from approvals.preview import Row
 from bot.blocks import MODAL_BLOCKS, Block, context, leaf, line, option, plain_text, rich
+from bot.errors import Refused
 from bot.ids import ActionId, CallbackId, Place, argument_block, line_block
 from bot.language import say, say_count, say_list
 from bot.law_words import in_readers_words
@@ -154,8 +155,14 @@ def _kept(one: EditField, chosen: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def edit_errors(fields: Sequence[EditField], errors: Mapping[str, str], lines: Sequence[int] = ()) -> dict[str, str]:
-    """Sentences at their inputs; what belongs to no shown input stands at the first."""
+    """Sentences at their inputs; what belongs to no shown input stands at the first.
+
+    Raises:
+        Refused: nothing has an input, since no line was chosen; with the sentences.
+    """
     shown = [one.pointer for one in shown_fields(fields, lines)]
+    if not shown:
+        raise Refused(" ".join(errors.values()))
     placed: dict[str, str] = {}
     for pointer, sentence in errors.items():
         block = argument_block(_nearest(pointer, shown))

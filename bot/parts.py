@@ -37,15 +37,17 @@ def serve(
     client: WebClient,
     *,
     timings: Timings,
+    identity: Identity | None = None,
     name: str | None = None,
     uninstalled: Callable[[int], None] | None = None,
 ) -> Served:
-    """The parts for one workspace. `name` is this process among the relays.
+    """The parts for one workspace. `name` is this process among the relays; without `identity` Slack is asked.
 
     Raises:
         BotCannotStart: Slack refuses the token, or it belongs to another workspace.
     """
-    deps = make_deps(settings, law, opened, client, identify(client), timings=timings, uninstalled=uninstalled)
+    known = identity or identify(client)
+    deps = make_deps(settings, law, opened, client, known, timings=timings, uninstalled=uninstalled)
     return Served(deps, create_app(deps), make_relay(deps, settings, name))
 
 
@@ -93,7 +95,7 @@ def make_deps(
         bot_user=identity.user,
         home_url=identity.url,
         nudge=nudge,
-        ledger=LedgerDoor(settings.ledger_url),
+        ledger=LedgerDoor(settings.ledger_url, store),
         signing_secret=settings.signing_secret.get_secret_value() if settings.signing_secret else None,
         ops_channel=settings.ops_channel_of(law.reviewers),
         agents=settings.agent_names,
@@ -125,13 +127,12 @@ def note_uninstalled(log: logging.Logger, _at: int) -> None:
 def make_relay(deps: Deps, settings: BotSettings, name: str | None = None) -> Relay:
     """The relay of this process; whether it leads, the store says."""
     renderer = Renderer(deps.store, deps.words, deps.ops_channel, deps.home_url, deps.language)
-    route = second_route(settings, deps.log)
     return Relay(
         deps.store,
         renderer,
         Sender(deps.client),
         name or secrets.token_hex(8),
-        second_route=route,
+        second_route=second_route(settings, deps.log) if settings.alert_webhook else None,
         timings=deps.timings,
     )
 

@@ -5,6 +5,7 @@ Personal values stay masked: what is shown of a call is its headline, from which
 
 from approvals.history import Past, past
 from approvals.ledger import Ledger, LedgerUnreachable
+from approvals.ledger_head import LedgerDiffers
 from approvals.models import Person
 from approvals.questions import Question
 from bot.asker import asker_of, tell
@@ -93,8 +94,8 @@ def _past(deps: Deps, question: Question) -> Past:
     ledger: Ledger | None = None
     try:
         ledger = deps.ledger()
-    except LedgerUnreachable as unreachable:
-        deps.log.warning("%s", unreachable)
+    except (LedgerUnreachable, LedgerDiffers) as refused:
+        deps.log.warning("%s", refused)
     return past(deps.store, ledger, question, newest=None if question.run else NEWEST)
 
 

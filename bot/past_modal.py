@@ -53,7 +53,7 @@ def _pages(
 def _gaps(whole: bool) -> list[Block]:  # noqa: FBT001 - one fact
     if whole:
         return []
-    text = say("The ledger's database does not answer just now, so older events are missing here. Nothing is lost.")
+    text = say("The ledger could not be read just now; the bot's log says why. Older events are missing here.")
     return [context(f"⚠ {text}")]
 
 

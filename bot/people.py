@@ -120,7 +120,6 @@ class Watch:
         self._older_than_ms = older_than_ms
         self._clock = clock
         self._from = 0.0
-        self._empty: set[str] = set()
 
     def add(self, users: Iterable[str]) -> None:
         """These people have decided something, whether or not the law and Slack go on naming them."""
@@ -130,7 +129,7 @@ class Watch:
     def round(self) -> int:
         """Refresh whoever is due; returns how many. A failure leaves the snapshot old, and so the call waiting."""
         self._meet()
-        self._tell_of_empty_tiers()
+        self._note_tiers()
         self.add(self._desk.members())
         with self._lock:
             known = frozenset(self._known)
@@ -145,7 +144,7 @@ class Watch:
             try:
                 self._desk.ask(user)
             except SlackUnavailable as unavailable:
-                self._from = self._clock() + unavailable.retry_after_ms / 1000
+                self._from = max(self._from, self._clock() + unavailable.retry_after_ms / 1000)
                 continue
             refreshed += 1
         return refreshed
@@ -161,15 +160,12 @@ class Watch:
         """Whom a user group lists is looked up once, so that no guest and nobody who left is asked to decide."""
         self.refresh([user for user in self._desk.listed() if self._store.people.get(user) is None])
 
-    def _tell_of_empty_tiers(self) -> None:
+    def _note_tiers(self) -> None:
         """Ops is told when a tier that names user groups only has no member left in any of them."""
         for name, groups in self._groups_only.items():
             empty = self._desk.all_empty(groups)
-            if empty and name not in self._empty:
-                self._store.outbox.owe_once(f"tier:{name}")
-                self._empty.add(name)
-            elif empty is False:
-                self._empty.discard(name)
+            if empty is not None:
+                self._store.people.note_tier(name, empty=empty)
 
 
 def usergroups_of(reviewers: Reviewers) -> tuple[str, ...]:

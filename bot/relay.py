@@ -26,6 +26,7 @@ _NO_THREAD_MS = 500
 #: The kind of the alert about an entry of ours that fails in a way nobody foresaw.
 UNSENT = "unsent"
 _NOBODY_MS = 3_600_000
+_NO_OPS = "no ops channel"
 _PATIENCE = 3
 #: Every try of the second route may take ten seconds, in which nothing is sent; so long it rests when it has failed.
 _ROUTE_RESTS_S = 30.0
@@ -37,6 +38,7 @@ class Relay:
     """Sends what is owed. `token` names this relay.
 
     `second_route` is told alerts that Slack does not take and says whether it took them; it rests when it did not.
+    Without one they are logged.
     """
 
     def __init__(
@@ -56,7 +58,8 @@ class Relay:
         self._sender = sender
         self._token = token
         self._pace = pace or Pace()
-        self._second_route = second_route or (lambda _text: True)
+        self._second_route = second_route
+        self._logged: dict[str, int] = {}
         self._route_rests_s = route_rests_s
         self._route_from = self._updates_from = 0.0
         self._timings = timings or Timings()
@@ -177,7 +180,7 @@ class Relay:
             else:
                 return _Sent(entry.channel, entry.ts)
         elif entry.sending:
-            found = self._sender.find(target, entry.id)
+            found = self._sender.find(target, entry.id, after=entry.before)
             if found:
                 self._lead_on(entry)
                 self._sender.update(target.channel, found, message, entry.id)
@@ -211,19 +214,19 @@ class Relay:
         if failed.error in MALFORMED and entry.kind != "alert":
             self._store.outbox.give_up(entry.id, error=failed.error, version=entry.desired)
             return
+        if entry.kind != "alert" and failed.error in NEEDS_OPS and failed.error != entry.error:
+            # Before the error is kept, by which what was met before, and waits on, is known for no new matter.
+            self._tell_ops(rendered.target, failed.error)
         if failed.retry_after_ms is not None:
             if entry.ts:  # Slack counts updates together, whatever they change
                 self._updates_from = time.monotonic() + failed.retry_after_ms / 1000
             self._store.outbox.postpone(entry.id, delay_ms=failed.retry_after_ms, error=failed.error, unsure=False)
         else:
             self._postpone(entry, failed.error, unsure=failed.unsure)
-        if entry.kind == "alert":
-            # At once when only a person can repair it, else when it does not pass by itself, which being asked to wait
-            # again and again is as well.
-            if failed.error in NEEDS_OPS or entry.attempts >= _PATIENCE:
-                self._tell_elsewhere(entry, rendered.message.text)
-        elif failed.error in NEEDS_OPS and failed.error != entry.error:  # met just now: what waits on is no new matter
-            self._tell_ops(rendered.target, failed.error)
+        # At once when only a person can repair it, else when it does not pass by itself, which being asked to wait
+        # again and again is as well.
+        if entry.kind == "alert" and (failed.error in NEEDS_OPS or entry.attempts >= _PATIENCE):
+            self._tell_elsewhere(entry, rendered.message.text)
 
     def _postpone(self, entry: OutboxEntry, error: str, *, unsure: bool) -> None:
         delay = min(_FIRST_PAUSE_MS * 2 ** min(entry.attempts, 12), _LONGEST_PAUSE_MS)
@@ -242,14 +245,22 @@ class Relay:
         self._store.outbox.owe_once(subject, place=target.channel if shared else "any")
 
     def _tell_elsewhere(self, entry: OutboxEntry, text: str) -> bool:
-        """On the second route, at each try until that has taken it once. Whether it has, now or before."""
+        """On the second route, at each try until that has taken this version. Whether nothing is left to do there.
+
+        Without a second route it is logged, and not noted in the store: one that is set later is told.
+        """
         if entry.told_elsewhere:
+            return True
+        if self._second_route is None:
+            if self._logged.get(entry.id) != entry.desired:
+                self._log.error("ops cannot be told in Slack, and VOBO_ALERT_WEBHOOK is not set: %s", text)
+                self._logged[entry.id] = entry.desired
             return True
         if time.monotonic() < self._route_from:
             return False
         took = self._second_route(text)
         if took:
-            self._store.outbox.told_elsewhere(entry.id)
+            self._store.outbox.told_elsewhere(entry.id, version=entry.desired)
         else:
             self._route_from = time.monotonic() + self._route_rests_s
         return took
@@ -268,13 +279,11 @@ class Relay:
         if entry.kind != "alert":
             self._store.outbox.give_up(entry.id, error="its subject is no longer kept", version=entry.desired)
             return
-        message, error = self._renderer.alert(entry.subject), "no ops channel"
-        if message and not entry.attempts:
-            self._log.warning("nobody reads alerts (VOBO_OPS_CHANNEL is not set): %s", message.text)
+        message = self._renderer.alert(entry.subject)
         if message is None or self._tell_elsewhere(entry, message.text):
-            self._store.outbox.postpone(entry.id, delay_ms=_NOBODY_MS, error=error, unsure=False)
+            self._store.outbox.postpone(entry.id, delay_ms=_NOBODY_MS, error=_NO_OPS, unsure=False)
         else:
-            self._postpone(entry, error, unsure=False)
+            self._postpone(entry, _NO_OPS, unsure=False)
 
 
 class _PutOff(Exception):

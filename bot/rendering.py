@@ -161,7 +161,7 @@ class Renderer:
         """
         kind, _, rest = subject.partition(":")
         if kind == "switch":
-            return frozen_alert(self._store.switches.frozen())
+            return frozen_alert(self._store.switches.freezes(), rest)
         if kind in ALARMS:
             return alarm(kind, rest)
         if kind in {"call", "run", "budget", "tier", "undo"}:

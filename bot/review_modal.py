@@ -79,13 +79,14 @@ def review_sure_modal(
     said = {one.key: one for one in chosen}
     approved = [call for call in pending(view) if call.key in said and said[call.key].approve]
     rejected = [call for call in pending(view) if call.key in said and not said[call.key].approve]
-    whens = {"alone": nothing_beside(view, [*approved, *rejected]), "frozen": frozen}
+    alone = nothing_beside(view, [*approved, *rejected])
     blocks: list[Block] = [_until(view)]
     for call in approved:
-        blocks.append(_sure(call, law, comes_next(call, **whens)))
+        blocks.append(_sure(call, law, comes_next(call, alone=alone, frozen=frozen)))
         blocks += [_reason(call, why, needed=False)] if (why := said[call.key].reason) else []
     if len(approved) > 1:
-        blocks.append(rich(line(leaf(_together(approved, all_come_next(approved, **whens)), bold=True))))
+        then = all_come_next(approved, alone=alone, frozen=frozen)
+        blocks.append(rich(line(leaf(_together(approved, then), bold=True))))
     for call in rejected:
         blocks.append(rich(_heading(call), line(leaf(say("Rejected: nothing of it will run.")))))
         blocks.append(_reason(call, said[call.key].reason or "", needed=True))

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from slack_sdk import WebClient
@@ -172,8 +173,10 @@ class Sender:
         found = (file for message in self._messages(target) for file in message.get("files") or [])
         return next((str(file["id"]) for file in found if file.get("name") == name), None)
 
-    def find(self, target: Target, entry_id: str) -> str | None:
+    def find(self, target: Target, entry_id: str, *, after: str | None = None) -> str | None:
         """The ts of a message of ours that an earlier attempt left in Slack, or None.
+
+        `after`: the ts of a message that told of the same at an earlier time, and is none of this attempt.
 
         Nobody looks into direct messages: that takes `im:history`, with which the app could read what people write to
         it. A reminder that comes twice harms nobody.
@@ -185,7 +188,7 @@ class Sender:
             return None
         for message in self._messages(target):
             payload = (message.get("metadata") or {}).get("event_payload") or {}
-            if payload.get("id") == entry_id:
+            if payload.get("id") == entry_id and (after is None or Decimal(message["ts"]) > Decimal(after)):
                 return str(message["ts"])
         return None
 

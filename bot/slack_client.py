@@ -1,7 +1,9 @@
 """The client that speaks to Slack, and whose token it holds."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -27,6 +29,13 @@ class Identity:
     url: str = ""
 
 
+class Reached(NamedTuple):
+    """What Slack said before a start, so that nothing is asked twice. `socket` is where Socket Mode is opened first."""
+
+    identity: Identity
+    socket: str | None
+
+
 def slack_client(settings: BotSettings, token: str | None = None) -> WebClient:
     """A client that never retries by itself: a cut connection after Slack accepted a message would double it.
 
@@ -43,17 +52,36 @@ def identify(client: WebClient) -> Identity:
         BotCannotStart: Slack refuses the token.
         SlackAway: Slack does not answer.
     """
-    try:
+    with _told_apart(client, "SLACK_BOT_TOKEN", token_refused):
         told: Any = client.auth_test()
+    return Identity(team=told["team_id"], user=told["user_id"], url=told.get("url") or "")
+
+
+def socket_address(client: WebClient, app_token: str) -> str:
+    """Ask Slack where one connection of Socket Mode may be opened, in the next seconds.
+
+    Raises:
+        BotCannotStart: Slack refuses the app-level token.
+        SlackAway: Slack does not answer.
+    """
+    with _told_apart(client, "SLACK_APP_TOKEN", _app_token_refused):
+        told: Any = client.apps_connections_open(app_token=app_token)
+    return str(told["url"])
+
+
+@contextmanager
+def _told_apart(client: WebClient, variable: str, refusal: Callable[[SlackApiError], str]) -> Iterator[None]:
+    """What waiting may mend, and what it cannot. `refusal` says of an answer that Slack does not take the token."""
+    try:
+        yield
     except SlackApiError as refused:
         if _is_away(refused):
             raise SlackAway(unanswered(client, refused)) from refused
-        raise BotCannotStart(token_refused(refused)) from refused
+        raise BotCannotStart(refusal(refused)) from refused
     except ValueError:  # its text, and so a traceback's, may hold the token
-        raise BotCannotStart(UNSENDABLE.format(variable="SLACK_BOT_TOKEN")) from None
+        raise BotCannotStart(UNSENDABLE.format(variable=variable)) from None
     except (SlackClientError, OSError) as failed:
         raise SlackAway(unanswered(client, failed)) from failed
-    return Identity(team=told["team_id"], user=told["user_id"], url=told.get("url") or "")
 
 
 def _is_away(refused: SlackApiError) -> bool:
@@ -67,6 +95,13 @@ def token_refused(refused: SlackApiError) -> str:
     return (
         f"Slack refuses SLACK_BOT_TOKEN ({refused.response.get('error', 'unknown')}). Copy the bot token (xoxb-...)"
         " from OAuth & Permissions in the Slack app's settings; after a reinstallation it is a new one."
+    )
+
+
+def _app_token_refused(refused: SlackApiError) -> str:
+    return (
+        f"Slack refuses SLACK_APP_TOKEN ({refused.response.get('error', 'unknown')}). Make an app-level token"
+        " (xapp-...) with connections:write under Basic Information, and turn on Socket Mode."
     )
 
 

@@ -83,28 +83,31 @@ def slash(deps: Deps, said: Slash) -> None:
         return
     agent, request = addressed_agent(deps.agents, request, None)
     starter(deps, said.sender, agent)
-    if not _may_post(deps, said):
-        tell(deps, asker_of(said), say("Invite me to this channel first; nothing was started."))
+    if instead := _elsewhere(deps, said):
+        tell(deps, asker_of(said), instead)
         return
     _start(deps, run_id_for(said.trigger_id), agent, request, said.sender.user, said.channel, "", None)
 
 
-def _may_post(deps: Deps, said: Slash) -> bool:
-    """Whether the bot is where the command was given; it hears of commands everywhere. Yes when Slack does not say.
+def _elsewhere(deps: Deps, said: Slash) -> str:
+    """What to do instead where the bot is not; it hears of commands everywhere. Empty when Slack does not say.
 
     Whoever may read a channel is in it; the plain question (conversations.info) wants a scope that nothing else needs.
 
     Raises:
         SlackClientError, OSError: Slack does not answer; nothing is started.
     """
-    if said.channel.startswith("D"):  # its own direct message, or that of two others
-        opened: Any = deps.client.conversations_open(users=said.sender.user)
-        return bool(opened["channel"]["id"] == said.channel)
     try:
-        deps.client.conversations_history(channel=said.channel, limit=1)
+        if not said.channel.startswith("D"):
+            deps.client.conversations_history(channel=said.channel, limit=1)
+            return ""
+        opened: Any = deps.client.conversations_open(users=said.sender.user)
     except SlackApiError as refused:
-        return refused.response.get("error") not in _NOT_THERE
-    return True
+        there = refused.response.get("error") not in _NOT_THERE
+        return "" if there else say("Invite me to this channel first; nothing was started.")
+    if opened["channel"]["id"] == said.channel:
+        return ""
+    return say("Ask me in a direct message to me, or in a channel that I am in; nothing was started.")
 
 
 def typed(deps: Deps, said: Typed) -> None:

@@ -11,13 +11,12 @@ from slack_bolt import App
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.oauth import OAuthFlow
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.errors import BotCannotStart
 from bot.fleet import Front
 from bot.http_mode import create_http
 from bot.http_server import GRACE_S, server_config
-from bot.slack_client import UNSENDABLE
+from bot.slack_client import socket_address
 
 _CONCURRENCY = 64
 _STARTED_S = 10.0
@@ -45,31 +44,23 @@ class Transport(Protocol):
 class SocketTransport:
     """Socket Mode: the bot opens the connection, nothing has to reach it from outside."""
 
-    def __init__(self, app: App, app_token: str, client: WebClient) -> None:
+    def __init__(self, app: App, app_token: str, client: WebClient, address: str | None = None) -> None:
+        """`address` is where the first connection may be opened, if Slack was asked for it just now."""
         self._handler = SocketModeHandler(
             app, app_token, web_client=client, concurrency=_CONCURRENCY, ping_interval=PING_S
         )
+        self._address = address
 
     def start(self) -> None:
-        """Connect.
+        """Connect. A web socket that cannot be opened is opened anew every few seconds.
 
         Raises:
-            BotCannotStart: Slack refuses the app-level token, or does not answer.
+            BotCannotStart: Slack refuses the app-level token.
+            SlackAway: Slack does not answer.
         """
-        try:
-            self._handler.client.connect()
-        except SlackApiError as refused:
-            error = refused.response.get("error", "unknown")
-            raise BotCannotStart(
-                f"Slack refuses SLACK_APP_TOKEN ({error}). Make an app-level token (xapp-...) with connections:write"
-                " under Basic Information, and turn on Socket Mode."
-            ) from refused
-        except ValueError:  # its text, and so a traceback's, may hold the token
-            raise BotCannotStart(UNSENDABLE.format(variable="SLACK_APP_TOKEN")) from None
-        except (SlackClientError, OSError) as failed:
-            raise BotCannotStart(
-                f"Slack does not answer ({type(failed).__name__}). Check the network and SLACK_API_URL."
-            ) from failed
+        client = self._handler.client
+        client.wss_uri = self._address or socket_address(client.web_client, client.app_token)
+        client.connect()
 
     def stop(self) -> None:
         """Close the connection."""

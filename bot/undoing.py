@@ -5,7 +5,7 @@ from approvals.models import Call, Person, Run
 from approvals.sealing import intact
 from bot.asker import asker_of, tell
 from bot.authority import known
-from bot.deciding import decided, wanted
+from bot.deciding import best_effort, decided, wanted
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.ids import read_call_ref
@@ -31,8 +31,8 @@ def undo(deps: Deps, click: Click) -> None:
     refuse_impossible(deps, call, ref.version)
     answer = decided(deps, person, lambda who: deps.store.undos.ask_for(call, person=who, needed=people_needed(need)))
     deps.wake.set()
-    if answer.ok:
-        deps.watch.refresh({person.user, *deps.store.undos.voters(call.key)})
+    if answer.ok:  # the worker claims under these snapshots; the watch looks again at those that fail here
+        best_effort(deps, lambda: deps.watch.refresh({person.user, *deps.store.undos.voters(call.key)}))
         deps.nudge(UNDO, call.key)
     else:
         deps.store.calls.note(call.key, event="undo_refused", person=person, detail=answer.outcome.value)

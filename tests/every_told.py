@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from approvals.lifecycle import Cause, RunState, State
+from approvals.switches import Freeze
 from bot.alarms import ALARMS, alarm, frozen_alert
 from bot.alerts import expired_alert, failed_alert, lapsed_alert, remedy, slack_alert, unknown_alert
 from bot.attention_alerts import budget_alert, quiet_alert, tier_alert
@@ -92,11 +93,16 @@ def alerts() -> Iterator[Made]:
     yield "alert: budget", lambda w: budget_alert(w.run(), [w.ended(n, State.REJECTED, Cause.BUDGET) for n in (1, 2)])
     yield "alert: tier", lambda w: tier_alert(w.must("billing"))
     yield "alert: all asleep", lambda w: quiet_alert(of(w, w.call(), quiet=True, notify=()))
-    yield "alert: frozen", lambda w: frozen_alert(w.must("frozen by Omar: the provider answers twice"))
-    yield "alert: thawed", lambda _: frozen_alert(None)
+    yield "alert: frozen", lambda w: frozen_alert([_freeze(w, "the provider answers twice")])
+    yield "alert: frozen often", lambda w: frozen_alert([_freeze(w, "x" * 900)] * 9)
+    yield "alert: thawed", lambda _: frozen_alert([])
     for kind in ALARMS:
         yield f"alert: {kind}", lambda w, kind=kind: alarm(kind, _about(kind, w))
     yield "alert: no key", lambda w: alarm("blob", f"no_key:content:{w.of('call_1')}")
+
+
+def _freeze(words: Words, why: str) -> Freeze:
+    return Freeze(words.must("Omar"), words.must(why), NOW, guard=False)
 
 
 def _about(kind: str, words: Words) -> str:

@@ -48,6 +48,8 @@ TESTS = (
     *("test_ledger_differs.py", "test_ledger_missing_key.py", "test_read_back.py", "test_check_still_fails.py"),
     *("test_told_elsewhere.py", "test_comes_up_again.py", "test_on_it.py", "test_after_an_edit.py"),
     *("test_moving_data.py", "test_edits_over_grown_data.py", "test_many_resources.py"),
+    *("test_blind_approvals.py", "test_failing_rounds.py", "test_patience_of_a_pause.py", "test_ledger_door.py"),
+    *("test_watched_people.py", "test_bot_freezing_ledger.py", "test_ledger_differs_commands.py"),
 )
 #: Of what needs no server, what alone notices something.
 UNIT_TESTS = ("test_canaries.py", "test_kept_difference.py", "test_undo_requirement.py", "test_schema_arguments.py")

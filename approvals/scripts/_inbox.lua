@@ -88,9 +88,13 @@ local function keep_decision(c, reviewer, decision)
     if FINAL[exec('HGET', key.call(id), 'state')] then exec('ZREM', key.decided(reviewer), id) end
   end
   exec('SADD', key.deciders(c.id), reviewer)
+  exec('SADD', key.watched, reviewer)
 end
 
 local function forget_deciders(id)
-  for _, reviewer in ipairs(exec('SMEMBERS', key.deciders(id))) do exec('ZREM', key.decided(reviewer), id) end
+  for _, reviewer in ipairs(exec('SMEMBERS', key.deciders(id))) do
+    exec('ZREM', key.decided(reviewer), id)
+    if exec('EXISTS', key.decided(reviewer)) == 0 then exec('SREM', key.watched, reviewer) end
+  end
   exec('DEL', key.deciders(id))
 end

@@ -3,7 +3,7 @@ local prefix = KEYS[1]
 local key = {}
 for _, name in ipairs({ 'outbox', 'wakeups', 'attempts', 'deadlines', 'ledger', 'lead', 'frozen', 'switches',
   'vouched', 'told', 'withdrawn', 'tallies', 'pending', 'waiting', 'owed', 'dead_letters',
-  'reached', 'inbox_groups' }) do
+  'reached', 'inbox_groups', 'watched' }) do
   key[name] = prefix .. name
 end
 function key.run(run) return prefix .. 'run:' .. run end

@@ -14,6 +14,8 @@ local function owe_once(subject, place)
   local worked = tonumber(exec('HGET', key.reached, place) or 0) > since
   local seen = e.closed_at_version == e.desired -- both are absent of what was never told
   if not (seen or (worked and NOW - since >= DAY)) then return false end
+  local ts = exec('HGET', name, 'ts')
+  if ts then exec('HSET', name, 'before', ts) end
   exec('HDEL', name, 'channel', 'ts')
   owe('alert', subject)
   exec('HSET', name, 'told_at', int(NOW))

@@ -4,14 +4,16 @@
 -- ARGV    entry, version, channel, ts
 -- Answers ok | repeated | not_found
 local entry, version, channel, ts = unpack(ARGV)
-local e = read(key.entry(entry), { 'desired', 'delivered' })
+local e = read(key.entry(entry), { 'desired', 'delivered', 'before' })
 if not e.desired then return { 'not_found' } end
 if tonumber(e.delivered or 0) > tonumber(version) then return { 'repeated' } end
 
 local opens = string.match(entry, '^opening:(.+)$')
 local threadless = opens and exec('HGET', key.run(opens), 'thread_ts') == ''
 
-exec('HSET', key.entry(entry), 'delivered', version, 'channel', channel, 'ts', ts)
+exec('HSET', key.entry(entry), 'delivered', version)
+-- A matter that came up anew meanwhile is told in another message.
+if ts ~= e.before then exec('HSET', key.entry(entry), 'channel', channel, 'ts', ts) end
 exec('HDEL', key.entry(entry), 'sending', 'sender', 'error', 'attempts', 'told_elsewhere')
 exec('HSET', key.reached, channel, int(NOW), 'any', int(NOW))
 if tonumber(version) >= tonumber(e.desired) then

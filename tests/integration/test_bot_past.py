@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from approvals.drain import drain_once
 from approvals.ledger import Ledger
+from approvals.ledger_head import Head
 from approvals.models import ProposedCall
 from approvals.preview import Preview
 from bot.ids import Place
@@ -199,11 +200,11 @@ def test_whoever_asked_for_a_run_reads_its_story_and_no_other(office: Office, de
 def test_a_database_that_does_not_answer_is_said_in_one_sentence_and_what_waits_is_shown(
     office: Office, decided: tuple[str, str], ledger: Ledger
 ) -> None:
-    assert "does not answer" not in str(window(office, OMAR)["blocks"])
+    assert "could not be read" not in str(window(office, OMAR)["blocks"])
     with ledger.engine.begin() as connection:
         connection.execute(text("DROP TABLE ledger_events"))
     blocks = str(window(office, OMAR)["blocks"])
-    assert blocks.count("The ledger's database does not answer just now") == 1
+    assert blocks.count("The ledger could not be read just now") == 1
     assert "Approved by Bruno" in blocks
 
 
@@ -211,5 +212,14 @@ def test_a_ledger_that_cannot_even_be_opened_stops_nothing(valkey_url: str, redi
     with running(valkey_url, redis_client, ledger_url="postgresql+psycopg://nobody@127.0.0.1:1/none") as office:
         run, _ = office.start()
         blocks = str(window(office, OMAR, run)["blocks"])
-        assert "does not answer just now" in blocks
+        assert "could not be read just now" in blocks
         assert "Asked by" in blocks
+
+
+def test_a_bot_that_looks_for_the_ledger_in_the_wrong_place_makes_none_and_says_that_events_are_missing(
+    valkey_url: str, redis_client: redis.Redis, tmp_path: Path
+) -> None:
+    with running(valkey_url, redis_client, ledger_url=f"sqlite:///{tmp_path / 'elsewhere.db'}") as office:
+        office.store.ledger.drop([], head=Head(1, "a" * 64))
+        assert "could not be read just now" in str(window(office, OMAR)["blocks"])
+        assert not (tmp_path / "elsewhere.db").exists()

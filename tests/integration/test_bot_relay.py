@@ -40,6 +40,27 @@ def test_a_connection_cut_before_slack_took_the_card_still_brings_it(office: Off
     assert len(cards(office, batch)) == 1
 
 
+@pytest.mark.parametrize("cut", ["cut_before", "cut_after"])
+def test_what_comes_up_again_is_one_new_message_though_the_connection_was_cut(office: Office, cut: str) -> None:
+    subject = "slack:C0OLD:is_archived"
+
+    def told() -> int:
+        ids = [(one.get("metadata") or {}).get("event_payload", {}).get("id") for one in office.slack.messages(OPS)]
+        return ids.count(f"alert:{subject}")
+
+    def nothing_owed() -> bool:
+        return not office.client.zcard(office.store.keys.outbox)
+
+    office.store.outbox.owe_once(subject)
+    office.until(lambda: told() and nothing_owed(), "ops is told")
+    assert office.store.operators.close(subject, by=office.bot.deps.desk.ask(BRUNO)).ok
+    office.until(nothing_owed, "it says who has seen it")
+    office.slack.fault("chat.postMessage", cut)
+    office.store.outbox.owe_once(subject)
+    office.until(nothing_owed, "ops is told anew")
+    assert told() == 2
+
+
 def test_slack_is_left_alone_for_as_long_as_it_asks(office: Office) -> None:
     run, thread = office.start()
     office.until(lambda: len(office.slack.messages(CHANNEL, thread)) == 2, "the opening reply")

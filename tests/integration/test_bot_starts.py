@@ -178,6 +178,14 @@ def test_a_command_in_the_direct_message_with_the_bot_starts_and_in_another_one_
     office.slack.say(BRUNO, f"D{BRUNO}", "a message that opens it")
     office.slack.slash(ROSA, f"D{BRUNO}", "refund pay_1")
     told = office.until(lambda: office.slack.ephemerals(ROSA, f"D{BRUNO}"), "she is told")
-    assert "Invite me" in told[0]["text"]
+    said = "Ask me in a direct message to me, or in a channel that I am in; nothing was started."
+    assert told[0]["text"] == said, "nobody can invite it into the direct message of two people"
+    office.slack.slash(ROSA, f"D{ROSA}", "refund pay_1")
+    office.until(lambda: runs_started(office) == 1, "the run is recorded")
+
+
+@pytest.mark.parametrize("error", ["missing_scope", "ratelimited"])
+def test_a_command_starts_where_slack_does_not_say_whose_direct_message_it_is(office: Office, error: str) -> None:
+    office.slack.fault("conversations.open", "error", error=error)
     office.slack.slash(ROSA, f"D{ROSA}", "refund pay_1")
     office.until(lambda: runs_started(office) == 1, "the run is recorded")

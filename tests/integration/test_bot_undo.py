@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 import redis
+from redis.exceptions import TimeoutError as Slow
 
 from approvals.lifecycle import State, UndoState
 from approvals.models import UndoClaim
 from approvals.outcomes import Answer
 from approvals.store import Store
-from approvals.undos import undo_seal
+from approvals.undos import Undos, undo_seal
+from bot.people import Watch
 from bot_builders import a_requirement
 from bot_office import BRUNO, CHANNEL, GUS, OLGA, OMAR, OPS, RITA, ROSA, Office, a_refund, readable, running
 from builders import events, waking
@@ -128,6 +130,22 @@ def test_a_reviewer_takes_back_what_ran_and_everybody_reads_it(office: Office) -
     assert not offered(outcome(office, "1 undone since"))
     assert f"<@{BRUNO}> 1. Refund" in thread_told(office, "Undone by Bruno")["text"]
     assert office.call(FIRST).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize(("asked", "broken"), [(Undos, "voters"), (Watch, "refresh")])
+def test_an_undo_that_was_asked_for_is_not_denied_when_what_follows_fails(
+    office: Office, monkeypatch: pytest.MonkeyPatch, asked: type, broken: str
+) -> None:
+    ran(office)
+    shown = outcome(office, "Can be undone")
+
+    def fails(*_: object) -> None:
+        raise Slow("no answer")
+
+    monkeypatch.setattr(asked, broken, fails)
+    office.slack.click(BRUNO, CHANNEL, shown["ts"], "call.undo", f"undo:{FIRST}")
+    office.told(BRUNO, "It is being undone.")
+    office.until(lambda: any("undo_call" in key.decode() for key in office.client.scan_iter("rq:job:*")), "a nudge")
 
 
 def test_two_reviewers_pressing_at_once_ask_for_one_undo_and_both_are_answered(office: Office) -> None:

@@ -1,11 +1,13 @@
 """Ops is told of a trouble once; when it comes up after somebody has seen to it, ops is told anew."""
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 import pytest
 import redis
 
+from approvals.outbox import Outbox
 from approvals.store import Store
 from bot.people import PeopleDesk, Watch
 from bot.relay import Relay
@@ -20,11 +22,17 @@ DAY = 24 * 3600 * 1000
 ARCHIVED, SCOPE, TIER = f"slack:{CHANNEL}:is_archived", "slack::missing_scope", "tier:release"
 
 
+def dies(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 class Slack:
     """Refuses what goes anywhere but to ops while something is wrong; keeps what it posted."""
 
     def __init__(self) -> None:
         self.wrong: str | None = None
+        self.hiccups: list[bool] = []
+        self.meanwhile: Callable[[], object] = lambda: None
         self.posted: list[str] = []
 
     def opened(self, target: Target) -> Target:
@@ -33,11 +41,17 @@ class Slack:
     def post(self, target: Target, _message: object, entry: str) -> str:
         if self.wrong and target.channel != OPS:
             raise SendingFailed(self.wrong, unsure=False)
+        if self.hiccups and target.channel == OPS:
+            raise SendingFailed("request_timeout", unsure=self.hiccups.pop())
         self.posted.append(entry)
         return f"{len(self.posted)}.0"
 
     def update(self, *_: object) -> None:
-        """It took it."""
+        self.meanwhile()
+
+    def find(self, _target: Target, entry: str, *, after: str | None) -> str | None:
+        places = [number for number, posted in enumerate(self.posted, 1) if posted == entry]
+        return next((f"{number}.0" for number in places if after is None or number > float(after)), None)
 
 
 class Incidents:
@@ -108,6 +122,34 @@ def test_what_waits_on_after_somebody_has_seen_it_is_no_new_matter(incidents: In
     assert incidents.told(ARCHIVED) == 2
 
 
+def test_what_comes_up_anew_is_a_new_message_though_slack_did_not_answer_for_it(incidents: Incidents) -> None:
+    incidents.another("is_archived")
+    incidents.seen(ARCHIVED)
+    incidents.slack.hiccups = [True]
+    incidents.another("is_archived")
+    assert incidents.told(ARCHIVED) == 1
+    incidents.drain()
+    assert incidents.told(ARCHIVED) == 2
+
+
+def test_what_comes_up_anew_while_its_old_message_is_changed_is_a_new_message(incidents: Incidents) -> None:
+    incidents.another("is_archived")
+    incidents.slack.meanwhile = lambda: incidents.store.outbox.owe_once(ARCHIVED, place=CHANNEL)
+    incidents.seen(ARCHIVED)
+    assert incidents.told(ARCHIVED) == 2
+
+
+def test_a_bot_killed_before_ops_was_told_leaves_that_to_the_next_try(
+    incidents: Incidents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killed:
+        killed.setattr(Outbox, "owe_once", dies)
+        with pytest.raises(KeyboardInterrupt):
+            incidents.another("is_archived")
+    incidents.drain()
+    assert incidents.told(ARCHIVED) == 1
+
+
 @pytest.mark.parametrize("subject", [ARCHIVED, SCOPE])
 def test_what_nobody_closed_is_told_anew_a_day_later_if_messages_arrived_since(
     incidents: Incidents, subject: str
@@ -156,7 +198,8 @@ class Groups:
         return {"user": {"id": user, "team_id": "T0TEAM", "deleted": False}}
 
 
-def test_a_tier_that_is_empty_again_is_told_anew_and_one_that_still_is_empty_is_not(incidents: Incidents) -> None:
+def a_bot(incidents: Incidents) -> Callable[[list[str] | None], int]:
+    """A bot's watch over a tier of one user group: looks once, and answers how often ops has been told by now."""
     law = REVIEWERS.read_text(encoding="utf-8")
     users = 'users = ["U0003", "U0004"]\nusergroups = ["S_RELEASE"]'
     reviewers = Reviewers.from_toml(law.replace(users, 'usergroups = ["S_RELEASE"]'))
@@ -170,6 +213,20 @@ def test_a_tier_that_is_empty_again_is_told_anew_and_one_that_still_is_empty_is_
         incidents.drain()
         return incidents.told(TIER)
 
+    return look
+
+
+def test_a_tier_that_still_is_empty_is_told_anew_by_no_other_bot_and_after_no_restart(incidents: Incidents) -> None:
+    one, other = a_bot(incidents), a_bot(incidents)
+    assert [one([]), other([])] == [1, 1]
+    incidents.seen(TIER)
+    restarted = a_bot(incidents)
+    assert [restarted([]), one([]), other(None)] == [1, 1, 1]
+    assert [other([ANA]), one([])] == [1, 2]
+
+
+def test_a_tier_that_is_empty_again_is_told_anew_and_one_that_still_is_empty_is_not(incidents: Incidents) -> None:
+    look = a_bot(incidents)
     assert [look([]), look([])] == [1, 1]
     incidents.seen(TIER)
     assert [look([]), look(None), look([])] == [1, 1, 1]

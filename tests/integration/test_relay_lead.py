@@ -46,7 +46,7 @@ class Slack:
         self.opening()
         return target
 
-    def find(self, _target: Target, _entry: str) -> str | None:
+    def find(self, _target: Target, _entry: str, **_: object) -> str | None:
         self.meanwhile()
         return self.finds
 

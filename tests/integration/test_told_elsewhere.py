@@ -39,7 +39,7 @@ class Slack:
 
     update = post
 
-    def find(self, *_: object) -> None:
+    def find(self, *_: object, **__: object) -> None:
         """It never took what it refused."""
 
 
@@ -55,7 +55,9 @@ class Route:
         return not self.away and hearing(self.heard)(text)
 
 
-def relay(store: Store, slack: Slack, route: Callable[[str], bool], ops: str | None = OPS, **changes: Any) -> Relay:
+def relay(
+    store: Store, slack: Slack, route: Callable[[str], bool] | None, ops: str | None = OPS, **changes: Any
+) -> Relay:
     sender: Any = slack
     return Relay(store, Renderer(store, AnyLaw(), ops), sender, "relay-1", second_route=route, **changes)
 
@@ -143,9 +145,50 @@ def test_where_ops_has_no_channel_the_second_route_is_tried_until_it_takes_the_a
     assert redis_client.zscore(alarmed.keys.outbox, ALERT) - alarmed.now() > 3_000_000
 
 
+@pytest.mark.parametrize("ops", [OPS, None], ids=["Slack takes none", "no ops channel"])
+def test_what_is_new_about_an_alert_is_told_elsewhere_too_and_at_once(
+    alarmed: Store, redis_client: redis.Redis, ops: str | None
+) -> None:
+    slack, route = Slack(), Route()
+    slack.failing = GONE
+    sends = relay(alarmed, slack, route.take, ops=ops)
+    for _ in range(2):
+        drain(sends, alarmed, redis_client)
+    assert len(route.heard) == 1
+    alarmed.outbox.owe("alert", SUBJECT)
+    assert [entry.id for entry in alarmed.outbox.due()] == [ALERT]
+    for _ in range(2):
+        drain(sends, alarmed, redis_client)
+    assert len(route.heard) == 2
+
+
+def test_what_is_new_about_an_alert_leaves_slack_alone_for_as_long_as_it_asked(
+    alarmed: Store, redis_client: redis.Redis
+) -> None:
+    slack = Slack()
+    slack.failing = SendingFailed("ratelimited", unsure=False, retry_after_ms=30_000)
+    drain(relay(alarmed, slack, Route().take), alarmed, redis_client)
+    alarmed.outbox.owe("alert", SUBJECT)
+    assert alarmed.outbox.due() == []
+
+
+@pytest.mark.parametrize("ops", [OPS, None], ids=["Slack takes none", "no ops channel"])
+def test_a_second_route_that_is_set_later_is_told_what_nobody_has_heard(
+    alarmed: Store, redis_client: redis.Redis, caplog: pytest.LogCaptureFixture, ops: str | None
+) -> None:
+    slack, route = Slack(), Route()
+    slack.failing = GONE
+    without = relay(alarmed, slack, None, ops=ops)
+    for _ in range(3):
+        drain(without, alarmed, redis_client)
+    assert caplog.text.count("ops cannot be told in Slack, and VOBO_ALERT_WEBHOOK is not set") == 1
+    drain(relay(alarmed, slack, route.take, ops=ops), alarmed, redis_client)
+    assert len(route.heard) == 1
+
+
 def test_what_nobody_owes_any_more_cannot_have_been_told_elsewhere(alarmed: Store) -> None:
     alarmed.outbox.delivered(ALERT, version=1, channel=OPS, ts="1.0")
-    alarmed.outbox.told_elsewhere(ALERT)
+    alarmed.outbox.told_elsewhere(ALERT, version=1)
     found = alarmed.outbox.load(ALERT)
     assert found
     assert not found.told_elsewhere

@@ -1,5 +1,6 @@
 """Whom the bot asks Slack about again and again: few enough for Slack's limits, and nobody for ever."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,10 +34,13 @@ class Slack:
 
     stops: str = ""
     asked: list[str] = field(default_factory=list)
+    meanwhile: Callable[[], None] | None = None
 
     def users_info(self, *, user: str, include_locale: bool) -> dict[str, Any]:
         assert include_locale
         self.asked.append(user)
+        if self.meanwhile:
+            self.meanwhile()
         if user == self.stops:
             raise SlackApiError("slow down", Answer({"error": "ratelimited"}, {"Retry-After": "30"}))
         return {"user": {"id": user, "team_id": "T0TEAM", "deleted": False}}
@@ -90,6 +94,19 @@ def test_who_decided_is_asked_about_only_until_it_has_run(store: Store, watched:
     assert watched.round() == []
 
 
+def test_whom_the_law_no_longer_names_is_asked_about_for_as_long_as_their_word_may_be_spent(
+    store: Store, watched: Watched
+) -> None:
+    store.people.put(a_person("U0GONE"))
+    paused(store, a_call("call_1"))
+    approve(store, by="U0GONE")
+    assert watched.round(U0GONE=40) == ["U0GONE"], "by a bot that was started since, with a law that has not that name"
+    taken = claim(store, lease_batch(store), people=("U0GONE",))
+    assert store.effects.intend(taken).ok
+    assert store.effects.succeed(taken, receipt="{}").ok
+    assert watched.round(U0GONE=40) == []
+
+
 def test_who_waits_for_a_second_reviewer_or_for_an_edit_to_be_checked_is_asked_about(
     store: Store, watched: Watched
 ) -> None:
@@ -141,6 +158,24 @@ def test_slack_is_left_alone_for_as_long_as_it_asks(store: Store, watched: Watch
     assert watched.round() == []
     watched.s = 30.0
     assert watched.round(**{ANA: 50, BEN: 40}) == [ANA, BEN]
+
+
+def test_a_question_from_before_it_asked_ends_no_rest_of_slack(store: Store, watched: Watched) -> None:
+    paused(store, of_two(), of_two("call_2", 2))
+    approve(store)
+    approve(store, "call_2", by=BEN)
+
+    def meanwhile() -> None:
+        """Another thread's question is answered with 429, then this one breaks off."""
+        watched.slack.meanwhile, watched.slack.stops = None, ANA
+        watched.watch.refresh([ANA])
+        raise OSError("cut off")
+
+    watched.slack.meanwhile = meanwhile
+    assert watched.round(**{ANA: 40, BEN: 50}) == [BEN, ANA]
+    watched.slack.stops = ""
+    watched.s = 29.9
+    assert watched.round() == []
 
 
 def test_what_is_open_is_not_forgotten_for_what_was_decided_later(
