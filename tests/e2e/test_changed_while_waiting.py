@@ -17,4 +17,4 @@ def test_a_reviewer_who_opens_the_details_reads_what_changed_in_the_shop_since(h
         thread.press(BRUNO, "call.details", "Refund 38")
         card = thread.wait_for("The data has changed since it was proposed")
         assert "1 of 38 rows" in text_of(card)
-        until(lambda: "status failed -> disputed" in str(stack.slack.view(BRUNO)), "the window tells the row", 10, home)
+        until(lambda: "status failed -> disputed" in str(stack.slack.view(BRUNO)), "the window tells the row", 30, home)

@@ -39,7 +39,7 @@ def test_the_refund_story_happens_once_with_two_of_every_process_and_every_click
         doubled(stack)
         thread.approve(BRUNO, "Refund 38")
         thread.wait_for("one more")
-        until(lambda: private_answers(stack, BRUNO), "Bruno is told that another one is needed", 10, home)
+        until(lambda: private_answers(stack, BRUNO), "Bruno is told that another one is needed", 30, home)
         doubled(stack)
         thread.approve(OLGA, "Refund 38")
         thread.wait_for("stand-in", seconds=60)

@@ -52,7 +52,7 @@ def test_bot_and_clock_that_start_without_a_store_wait_for_it_and_tell_ops(stack
     valkey.ensure_server(stack.home / "valkey")
     for name in WAITING:
         until(lambda port=stack.health[name]: ready(port) == (200, "ok\n"), f"{name} is at work", 30, stack.home)
-    until(lambda: len(receiver.heard) == 4, "both have told that it is over", 10, stack.home)
+    until(lambda: len(receiver.heard) == 4, "both have told that it is over", 30, stack.home)
     assert sum("can use the store again" in text for text in receiver.heard) == 2
 
 
@@ -63,7 +63,7 @@ def test_a_bot_that_starts_without_slack_waits_for_it_and_tells_ops(stack: Watch
     assert "Check the network and SLACK_API_URL." in receiver.heard[0]
     stack.start("sandbox")
     stack.wait_for_bot()
-    until(lambda: "the bot can use Slack again" in receiver.heard[-1], "ops is told that it is over", 10, stack.home)
+    until(lambda: "the bot can use Slack again" in receiver.heard[-1], "ops is told that it is over", 30, stack.home)
 
 
 @pytest.mark.parametrize("name", WAITING)
