@@ -14,6 +14,7 @@ from builders import a_call, a_pause, waking
 from policies.requirement import Requirement
 from policies.risk import Risk
 from policies.rule import rule
+from unanswered import unanswered
 from worker.bounded import Patience
 from worker.pause import Asked, pause_write
 from worker.runs import SegmentDiscarded, _turn
@@ -35,17 +36,7 @@ from workshop import (
 @pytest.fixture
 def unknown(workshop: Workshop) -> Call:
     """A call whose effect gave no answer; no orphan can be at work any more."""
-    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
-
-    def fall() -> None:
-        raise ConnectionError("the shelf fell")
-
-    workshop.shop.before_effect = fall
-    workshop.start()
-    assert workshop.decide(workshop.calls()[0]).ok
-    workshop.execute()
-    (call,) = workshop.calls()
-    assert call.state is State.UNKNOWN
+    call = unanswered(workshop)
     workshop.nobody_at_work(call.key)
     begun(workshop, call, hours=23)
     return call

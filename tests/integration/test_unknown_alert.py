@@ -12,8 +12,9 @@ from approvals.outcomes import Outcome
 from approvals.store import Store
 from builders import a_call, approve, claim, events, lease_batch, owed, paused, waking
 from clocks import a_clock
+from unanswered import unanswered
 from worker.actions import CannotTell
-from workshop import Workshop, saying, shipping
+from workshop import Workshop
 
 SECOND, MINUTE = 1_000, 60_000
 
@@ -29,17 +30,7 @@ def alerts(workshop: Workshop) -> set[str]:
 
 def unknown(workshop: Workshop) -> Call:
     """A call whose effect gave no answer a moment ago."""
-
-    def fall() -> None:
-        raise ConnectionError("the shelf fell")
-
-    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
-    workshop.shop.before_effect = fall
-    workshop.start()
-    assert workshop.decide(workshop.calls()[0]).ok
-    workshop.execute()
-    (call,) = workshop.calls()
-    assert call.state is State.UNKNOWN
+    call = unanswered(workshop)
     assert alerts(workshop) == set()
     return call
 

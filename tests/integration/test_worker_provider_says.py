@@ -11,9 +11,10 @@ from approvals.outcomes import Outcome
 from approvals.store import Store
 from bot.alerts import unknown_alert
 from bot.undo_alert import undo_alert
+from unanswered import fall, unanswered
 from worker.actions import CannotTell
 from worker.reconcile import forgot, saying_too
-from workshop import Workshop, function_call, saying, shipping
+from workshop import Workshop, function_call, saying
 
 FORGOTTEN = (
     "The provider was asked: it does not have it, but it was begun more than 24 hours ago and may be forgotten there."
@@ -25,19 +26,9 @@ def workshop(store: Store, redis_client: redis.Redis) -> Workshop:
     return Workshop(store, redis_client)
 
 
-def fall() -> None:
-    raise ConnectionError("the shelf fell")
-
-
 def unknown(workshop: Workshop) -> Call:
     """A call of yesterday whose effect gave no answer, of which ops was told."""
-    workshop.script.extend([[shipping(("cup", 3))], [saying()]])
-    workshop.shop.before_effect = fall
-    workshop.start()
-    assert workshop.decide(workshop.calls()[0]).ok
-    workshop.execute()
-    (call,) = workshop.calls()
-    assert call.state is State.UNKNOWN
+    call = unanswered(workshop)
     workshop.nobody_at_work(call.key)
     long_ago(workshop, call, "claimed_at")
     assert workshop.store.effects.alert_unknown(call.key).ok
