@@ -50,7 +50,9 @@ def sentence(  # noqa: C901, PLR0911, PLR0912 - one case per outcome
         case Outcome.NOT_PENDING | Outcome.WRONG_STATE:
             return say("Nothing is left to decide here: {state}.", state=call_is(detail.get("state", "closed")))
         case Outcome.NOT_POSTED:
-            return say("The card was only just posted. Press the button again in a second.")
+            return say(
+                "The card was only just posted and is not recorded yet. Press the button again in half a minute."
+            )
         case Outcome.REFRESHING:
             return say(
                 "Somebody's edit is being checked. It takes a few seconds; only a rejection is possible meanwhile."

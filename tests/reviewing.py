@@ -1,6 +1,7 @@
 """What people do in the sandbox, for the demo and the end-to-end tests: find a card, press, fill its modals."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from stack import Stack, until
@@ -89,6 +90,26 @@ class Thread:
     def approve(self, user: str, words: str) -> Json:
         """Approve the call with these words."""
         return self.press(user, "call.approve", words)
+
+    def approve_as_told(self, user: str, words: str, done: Callable[[], bool], what: str, seconds: float = 60) -> None:
+        """Approve, and again each time the private answer asks for it, until `done`.
+
+        Whoever dies between the posting of a card and its recording leaves a card that cannot be decided yet.
+        """
+
+        def told() -> list[Json]:
+            return [one for one in self.slack.ephemerals(user, self.channel) if "Press the button again" in one["text"]]
+
+        def look() -> bool:
+            nonlocal heard
+            if not done() and len(told()) > heard:
+                heard = len(told())
+                self.approve(user, words)
+            return done()
+
+        heard = len(told())
+        self.approve(user, words)
+        until(look, what, seconds, self.stack.home)
 
     def reject(self, user: str, words: str, reason: str) -> Json:
         """Reject the call with these words, giving a reason."""

@@ -75,7 +75,7 @@ def test_while_the_store_is_away_nothing_runs_ops_is_told_and_then_everything_re
             until(lambda name=name: ready(stack.health[name])[0] == 200, f"{name} is ready again", 60, home)
         until(lambda: len(receiver.heard) == 4, "bot and clock have told that it is over", 30, home)
         if thread.cards():  # the click of before was refused, unless the store came back while it was being tried
-            thread.approve(BRUNO, "Mail")
+            thread.approve_as_told(BRUNO, "Mail", lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent")
         until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 60, home)
         thread.wait_for("stand-in", 60)
         assert len(effects_of(stack)["mails"]) == 36
@@ -111,7 +111,7 @@ def test_when_the_disk_of_the_store_is_full_nothing_happens_that_is_not_recorded
         for name in PROCESSES:
             until(lambda name=name: ready(stack.health[name])[0] == 200, f"{name} is ready again", 60, home)
         if thread.cards():
-            thread.approve(BRUNO, "Mail")
+            thread.approve_as_told(BRUNO, "Mail", lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent")
         until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 60, home)
         thread.wait_for("stand-in", 60)
         assert len(effects_of(stack)["mails"]) == 36

@@ -1,6 +1,8 @@
+import os
 import signal
 from pathlib import Path
 
+from approvals import valkey
 from effects import effects_of
 from reviewing import BRUNO, OLGA, start
 from stack import running, until
@@ -18,10 +20,10 @@ def test_an_old_card_still_works_after_bot_worker_and_clock_were_killed(home: Pa
             stack.start(name)
         stack.wait_for_bot()
 
-        thread.approve(BRUNO, "Mail")
+        thread.approve_as_told(BRUNO, "Mail", lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent")
 
-        until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 40, home)
         thread.wait_for("stand-in", 40)
+        assert len(effects_of(stack)["mails"]) == 36
 
 
 def test_a_decision_taken_while_no_worker_lives_is_carried_out_once_by_the_next(home: Path) -> None:
@@ -47,14 +49,8 @@ def test_a_killed_store_comes_back_with_everything_that_waits(home: Path) -> Non
     with running(home) as stack:
         thread = start(stack, "mail the customers whose payment failed yesterday")
         thread.wait_for_cards(1)
-        from approvals import valkey  # noqa: PLC0415 - the one test that is about the server
-
         server = valkey.ensure_server(home / "valkey")
-        import os  # noqa: PLC0415 - as above
-
         os.kill(server.pid, signal.SIGKILL)
         valkey.ensure_server(home / "valkey")
 
-        until(lambda: thread.approve(BRUNO, "Mail")["acked"], "the click is acknowledged", 20, home)
-
-        until(lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent", 60, home)
+        thread.approve_as_told(BRUNO, "Mail", lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent")

@@ -74,7 +74,7 @@ def test_the_other_bot_goes_on_writing_when_the_one_that_leads_is_killed(home: P
         thread.wait_for_cards(1)
         stack.kill("bot")  # it came first, so it leads
         until(lambda: stack.slack.state()["connections"] == 1, "its connection is gone", 20, home)
-        thread.approve(BRUNO, "Mail")
+        thread.approve_as_told(BRUNO, "Mail", lambda: len(effects_of(stack)["mails"]) == 36, "36 mails are sent")
         thread.wait_for("stand-in", seconds=60)
         assert len(effects_of(stack)["mails"]) == 36
         assert len(thread.cards()) == 0
