@@ -17,6 +17,8 @@ _HOLDS = (
     " workers, repair it, repeat this command, then start the workers."
 )
 
+_LOOK = "Compare `vobo ledger` with the providers and settle what differs, then repeat this with --reconciled"
+
 
 @click.command()
 @click.option("--reason", required=True, help="Why; ops and the ledger read it.")
@@ -36,12 +38,14 @@ def freeze(reason: str) -> None:
 @click.option(
     "--new-ledger", "new", is_flag=True, help="The ledger is lost for good: begin a new one, and record that."
 )
+@click.option("--number", type=int, help="How many reasons you were shown, where there are several: all are lifted.")
 @click.option("--reason", default="", help="Why effects may happen again; the ledger keeps it.")
-def unfreeze(reconciled: bool, new: bool, reason: str) -> None:  # noqa: FBT001 - click passes flags by name
+def unfreeze(reconciled: bool, new: bool, number: int | None, reason: str) -> None:  # noqa: FBT001 - passed by name
     """Let approved calls run again. What Redis forgot would run twice, so say that you looked, or why not."""
     if new and not reconciled:
         raise click.UsageError("--new-ledger goes with --reconciled: compare Redis with the providers first.")
     found, _, settings = opened()
+    _refuse_unseen(found.store.switches.freezes(), number, reconciled=reconciled)  # before the ledger is accepted
     with told("NOT UNFROZEN. {}"):
         accept_ledger(
             found.store, settings.ledger_url, by=getpass.getuser(), reason=reason, reconciled=reconciled, new=new
@@ -50,8 +54,9 @@ def unfreeze(reconciled: bool, new: bool, reason: str) -> None:  # noqa: FBT001 
     if not reasons:
         click.echo("Nothing is frozen.")
         return
+    _refuse_unseen(reasons, number, reconciled=reconciled)
     if not reconciled:
-        _may_be_lifted(reasons, reason)
+        _refuse_without_word(reasons, reason)
     why = "; ".join(part for part in ("reconciled" if reconciled else "", reason.strip()) if part)
     with told("NOT UNFROZEN. {}"):
         answer = found.store.switches.unfreeze(getpass.getuser(), why, seen=len(reasons))
@@ -61,14 +66,32 @@ def unfreeze(reconciled: bool, new: bool, reason: str) -> None:  # noqa: FBT001 
     click.echo(_listed(reasons))
 
 
-def _may_be_lifted(reasons: Sequence[Freeze], why: str) -> None:
-    """Raises click.UsageError: nobody looked, and there is no word, or no word is enough, about why not."""
-    frozen = f"Effects are frozen:\n{_listed(reasons)}\n"
-    looking = "Compare `vobo ledger` with the providers and settle what differs, then repeat this with --reconciled"
-    if must_be_reconciled(reasons):
-        raise click.UsageError(f"{frozen}{looking}: one of the reasons is that Redis and the ledger differ.")
+def _refuse_unseen(reasons: Sequence[Freeze], number: int | None, *, reconciled: bool) -> None:
+    """Nobody lifts what they were not shown; of one reason the word is about that one.
+
+    Raises:
+        click.UsageError: there are several and this is not their number, or somebody has to compare first.
+    """
+    if must_be_reconciled(reasons) and not reconciled:
+        raise click.UsageError(
+            f"{_frozen(reasons)}{_LOOK} and --number {len(reasons)}: one of the reasons is that Redis and the ledger"
+            " differ."
+        )
+    if number != len(reasons) and (len(reasons) > 1 or (number is not None and reasons)):
+        raise click.UsageError(
+            f"{_frozen(reasons)}Nothing was lifted. To lift all of this, repeat it with --number {len(reasons)}."
+        )
+
+
+def _refuse_without_word(reasons: Sequence[Freeze], why: str) -> None:
+    """Raises click.UsageError: nobody looked, and there is no word about why not."""
     if not why.strip():
-        raise click.UsageError(f"{frozen}{looking}; or say with --reason why that is not needed.")
+        raise click.UsageError(f"{_frozen(reasons)}{_LOOK}; or say with --reason why that is not needed.")
+
+
+def _frozen(reasons: Sequence[Freeze]) -> str:
+    number = f" for {len(reasons)} reasons" if len(reasons) > 1 else ""
+    return f"Effects are frozen{number}:\n{_listed(reasons)}\n"
 
 
 def _listed(reasons: Iterable[Freeze]) -> str:

@@ -72,29 +72,58 @@ def test_a_word_about_something_else_does_not_lift_what_the_guard_found(store: S
     assert refused.exit_code == 2
     assert "by vobo: Redis is older than the ledger" in refused.output
     assert "--reconciled" in refused.output
+    assert vobo("unfreeze", "--reason", "upgraded", "--number", "2").exit_code == 2
     assert len(store.switches.freezes()) == 2
-    lifted = vobo("unfreeze", "--reason", "upgraded, compared", "--reconciled")
+    lifted = vobo("unfreeze", "--reason", "upgraded, compared", "--reconciled", "--number", "2")
     assert lifted.output.startswith("Unfrozen")
     assert "by olga: upgrade\n" in lifted.output
     assert "by vobo: Redis is older than the ledger\n" in lifted.output
     assert store.switches.frozen() is None
 
 
-def test_a_reason_that_came_while_somebody_lifted_another_one_stays(
-    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("looked", [(), ("--reconciled",)], ids=["not compared", "compared"])
+@pytest.mark.parametrize("number", [(), ("--number", "1"), ("--number", "3")], ids=["no number", "one", "three"])
+def test_whoever_was_not_shown_every_reason_lifts_none_and_is_shown_them(
+    store: Store, home: Path, looked: tuple[str, ...], number: tuple[str, ...]
 ) -> None:
     store.switches.freeze("olga", "upgrade")
-    real = Switches.freezes
+    store.switches.freeze("bruno", "refunds look wrong")
+    refused = vobo("unfreeze", "--reason", "upgraded", *looked, *number)
+    assert refused.exit_code == 2
+    assert "frozen for 2 reasons" in refused.output
+    assert "by olga: upgrade\n" in refused.output
+    assert "by bruno: refunds look wrong\n" in refused.output
+    assert "--number 2" in refused.output
+    assert len(store.switches.freezes()) == 2
+    assert vobo("unfreeze", "--reason", "upgraded", *looked, "--number", "2").output.startswith("Unfrozen")
+    assert store.switches.frozen() is None
+
+
+def test_a_number_of_reasons_of_which_all_but_one_were_lifted_meanwhile_lifts_nothing(store: Store, home: Path) -> None:
+    store.switches.freeze("bruno", "refunds look wrong")
+    refused = vobo("unfreeze", "--reason", "upgraded", "--number", "2")
+    assert refused.exit_code == 2
+    assert "by bruno: refunds look wrong\n" in refused.output
+    assert store.switches.frozen() is not None
+
+
+@pytest.mark.parametrize(("look", "code"), [(1, 2), (2, 1)], ids=["after the first look", "after the last one"])
+def test_a_reason_that_came_while_somebody_lifted_another_one_stays(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch, look: int, code: int
+) -> None:
+    store.switches.freeze("olga", "upgrade")
+    real, looks = Switches.freezes, iter((1, 2))
 
     def then_something_is_found(self: Switches) -> tuple[Freeze, ...]:
         seen = real(self)
-        store.switches.guard("Redis is older than the ledger")
+        if next(looks) == look:
+            store.switches.guard("Redis is older than the ledger")
         return seen
 
     monkeypatch.setattr(Switches, "freezes", then_something_is_found)
     refused = vobo("unfreeze", "--reason", "upgraded")
-    assert refused.exit_code == 1
-    assert "Nothing was lifted" in refused.output
+    assert refused.exit_code == code
+    assert "Unfrozen" not in refused.output
     assert len(real(store.switches)) == 2
 
 
