@@ -45,9 +45,9 @@ screens: .venv/ready chromium
 bench: .venv/ready postgres
 	$(BIN)/python bench/run.py $(ARGS)
 
-## soak: mixed traffic while every process is killed at random, then an audit (MINUTES, default 30)
+## soak: mixed traffic while every process is killed at random, then an audit (MINUTES, default 30; ARGS=--calm kills nothing)
 soak: .venv/ready
-	$(BIN)/python bench/soak.py $(or $(MINUTES),30)
+	$(BIN)/python bench/soak.py $(or $(MINUTES),30) $(ARGS)
 
 ## image: builds deploy/Containerfile with podman, docker or buildah, whichever answers here (IMAGE, default vobo)
 image:

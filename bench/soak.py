@@ -44,10 +44,11 @@ def main() -> int:
     asked = argparse.ArgumentParser(prog="bench/soak.py", description=__doc__)
     asked.add_argument("minutes", nargs="?", type=float, default=30.0)
     asked.add_argument("--seed", type=int, default=None, help="repeat the choices (not the timing) of an earlier soak")
+    asked.add_argument("--calm", action="store_true", help="kill nothing: what is seen is whether long lives grow")
     options = asked.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1_000_000)
     with tempfile.TemporaryDirectory(prefix="vobo-") as home, running(Path(home), PatientStack) as stack:
-        section, wrong = soak(stack, options.minutes, seed)
+        section, wrong = soak(stack, options.minutes, seed, calm=options.calm)
     console = Console(width=110)
     section.show(console)
     for sentence in wrong:
@@ -56,11 +57,13 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def soak(stack: Stack, minutes: float, seed: int) -> tuple[Section, list[str]]:
-    """Trouble and traffic for so long, then peace until everything has ended, then the audit."""
+def soak(stack: Stack, minutes: float, seed: int, *, calm: bool = False) -> tuple[Section, list[str]]:
+    """Trouble (unless `calm`) and traffic for so long, then peace until everything has ended, then the audit."""
     store = Store.open(connect(stack.env["REDIS_URL"]), Vault.from_text(stack.env["VOBO_STATE_KEYS"]), tenant=TENANT)
     desk = Desk(stack, store, random.Random(seed), time.monotonic() + minutes * 60)  # noqa: S311 - to be repeated
     with Trouble(stack, random.Random(seed + 1)) as trouble:  # noqa: S311 - as above
+        if calm:
+            trouble.calm()
         people = [threading.Thread(target=desk.work) for _ in range(AT_ONCE)]
         for person in people:
             person.start()
