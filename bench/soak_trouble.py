@@ -115,9 +115,8 @@ class Trouble:
     def told(self) -> str:
         """The kills, and the ends of the logs when something failed."""
         kills = ", ".join(f"{name} {number} times" for name, number in sorted(self.kills.items()))
-        return (f"Killed with SIGKILL: {kills}." if kills else "Nothing was killed.") + (
-            f"\n{tails(self.stack.home)}" if self.failure else ""
-        )
+        killed = f"Killed with SIGKILL: {kills}." if kills else "Nothing was killed."
+        return killed + (f"\n{tails(self.stack.home)}" if self.failure else "")
 
 
 def _rss(pid: int) -> int:

@@ -38,9 +38,9 @@ def freeze(reason: str) -> None:
 @click.option(
     "--new-ledger", "new", is_flag=True, help="The ledger is lost for good: begin a new one, and record that."
 )
-@click.option("--number", type=int, help="How many reasons you were shown, where there are several: all are lifted.")
+@click.option("--number", default=1, help="How many reasons you were shown, where there are several: all are lifted.")
 @click.option("--reason", default="", help="Why effects may happen again; the ledger keeps it.")
-def unfreeze(reconciled: bool, new: bool, number: int | None, reason: str) -> None:  # noqa: FBT001 - passed by name
+def unfreeze(reconciled: bool, new: bool, number: int, reason: str) -> None:  # noqa: FBT001 - passed by name
     """Let approved calls run again. What Redis forgot would run twice, so say that you looked, or why not."""
     if new and not reconciled:
         raise click.UsageError("--new-ledger goes with --reconciled: compare Redis with the providers first.")
@@ -66,7 +66,7 @@ def unfreeze(reconciled: bool, new: bool, number: int | None, reason: str) -> No
     click.echo(_listed(reasons))
 
 
-def _refuse_unseen(reasons: Sequence[Freeze], number: int | None, *, reconciled: bool) -> None:
+def _refuse_unseen(reasons: Sequence[Freeze], number: int, *, reconciled: bool) -> None:
     """Nobody lifts what they were not shown; of one reason the word is about that one.
 
     Raises:
@@ -77,7 +77,7 @@ def _refuse_unseen(reasons: Sequence[Freeze], number: int | None, *, reconciled:
             f"{_frozen(reasons)}{_LOOK} and --number {len(reasons)}: one of the reasons is that Redis and the ledger"
             " differ."
         )
-    if number != len(reasons) and (len(reasons) > 1 or (number is not None and reasons)):
+    if reasons and number != len(reasons):
         raise click.UsageError(
             f"{_frozen(reasons)}Nothing was lifted. To lift all of this, repeat it with --number {len(reasons)}."
         )
