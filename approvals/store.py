@@ -111,3 +111,7 @@ class Store:
     def new_id(self, prefix: str) -> str:
         """A fresh id that tells what it names: `new_id("call")` is `call_` and twelve characters."""
         return f"{prefix.removesuffix('_')}_{self._ids()}"
+
+    def disconnect(self) -> None:
+        """Close the connections that nobody uses now. Whatever comes later makes new ones."""
+        self._room.client.connection_pool.disconnect(inuse_connections=False)

@@ -40,6 +40,7 @@ class Served:
         self.deps.wake.set()
         for thread in self.threads:
             thread.join(ENDS_S)
+        self.deps.store.disconnect()
 
     def dispatch(self, request: BoltRequest) -> BoltResponse:
         """Handle one payload; the answer is its acknowledgement."""

@@ -58,6 +58,18 @@ def test_socket_mode_brings_the_same_clicks(valkey_url: str, redis_client: redis
         assert office.bot.missing() is None
 
 
+def test_a_bot_that_has_stopped_keeps_no_connection_to_redis(valkey_url: str, redis_client: redis.Redis) -> None:
+    def connected() -> set[str]:
+        return {client["id"] for client in redis_client.client_list()}
+
+    redis_client.ping()
+    before = connected()
+    with running(valkey_url, redis_client) as office:
+        office.start()
+        assert connected() > before
+    office.until(lambda: connected() == before, "the bot's connections are gone")
+
+
 @pytest.mark.parametrize("stamp", ["", "yesterday", "1e9", "-1", "٣٤٥", "1" * 30])
 def test_a_time_that_is_no_number_is_refused_and_not_a_failure(office: Office, stamp: str) -> None:
     body = "payload=%7B%7D"
